@@ -74,7 +74,6 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
 
 
 def show_costs() -> None:
-    """Multiplications by the length of the sentence, and a race at a button, on the encoder's device."""
     st.markdown("#### What it costs")
     teaching.explain("projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
@@ -102,7 +101,6 @@ def show_costs() -> None:
 
 
 def show_forgetting() -> None:
-    """Other values with the same weighted mean, and the same words in reverse order."""
     st.markdown("#### And what attention loses")
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()

@@ -55,27 +55,11 @@ def train(settings: Settings) -> None:
     st.rerun()
 
 
-def show_untrained(settings: Settings) -> None:
-    """What there is before the button: where [CLS] attends by chance."""
-    start = next(tiny_model.train(settings))
-    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
-
-
 def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
     """A map (7, 7), and beneath it what [CLS] gives position 4."""
     chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
-
-
-def show_layers(layers: pd.DataFrame, count: int) -> None:
-    """The layers with their shapes, before and after training, and what the source's framework prints of them."""
-    with teaching.panel("The model's layers", 560):
-        st.dataframe(layers, hide_index=True)
-        st.text(
-            f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
-            f"{3 * count + 2:,} with what Adam keeps of each."
-        )
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
@@ -167,10 +151,16 @@ teaching.prose(
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
-show_layers(layers, count)
+with teaching.panel("The model's layers", 560):
+    st.dataframe(layers, hide_index=True)
+    st.text(
+        f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
+        f"{3 * count + 2:,} with what Adam keeps of each."
+    )
 used, states = session.TRAINED.get()
 if used is None:
-    show_untrained(settings)
+    start = next(tiny_model.train(settings))
+    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
 elif states:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 import pandas as pd
 
 SAME = 1e-4  # cosines nearer to each other than this are called the same
-COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NEAREST = 3
 
 
-def nearest(stages: Mapping[str, pd.DataFrame], n: int = 3) -> str:
-    """The senses of the n sentences nearest to the word's vector, stage by stage, and how many more are as near.
+def nearest(stages: Mapping[str, pd.DataFrame]) -> str:
+    """The senses of the three sentences nearest to the word's vector, stage by stage, and how many more are as near.
 
     stages: what it is called ("in its sentence") and senses.nearest_sentences.ranked_sentences.
     """
     parts = []
     for stage, ranked in stages.items():
-        first = ranked.head(n)
+        first = ranked.head(NEAREST)
         senses = first["sense"].value_counts(sort=False)
         which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())
-        as_near = int((first["cosine"].iloc[-1] - ranked["cosine"].iloc[n:] <= SAME).sum())
+        as_near = int((first["cosine"].iloc[-1] - ranked["cosine"].iloc[NEAREST:] <= SAME).sum())
         more = f" ({as_near} more {'is' if as_near == 1 else 'are'} as near)" if as_near else ""
-        parts.append(f"{stage} {f'all {COUNTS[n - 1]} of {senses.index[0]}' if len(senses) == 1 else which}{more}")
-    return f"Senses of the {COUNTS[n - 1]} nearest: {'; '.join(parts)}."
+        parts.append(f"{stage} {f'all three of {senses.index[0]}' if len(senses) == 1 else which}{more}")
+    return f"Senses of the three nearest: {'; '.join(parts)}."
 
 
 def no_sentences(word: str) -> str:

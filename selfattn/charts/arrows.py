@@ -46,8 +46,7 @@ def arrows(
         marks("rule", shaft, opacity=0.9),
         # An arrowhead of one size; a zero vector has no direction and gets a dot.
         marks("point", {**tip, "color": color, "angle": field("turn", scale=None)}, **HEAD),
-        *_tip_labels(tip, theme, strong=False),
-        *_tip_labels(tip, theme, strong=True),
+        *(layer for strong in (False, True) for layer in _tip_labels(tip, theme, strong)),
         marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
     ]
     datasets = {"arrows": data}
@@ -121,9 +120,8 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
     """The labels; arrows that end at one point share one label, so that none is printed over another."""
-    tips = list(zip(frame["x"], frame["y"]))
-    joined = [", ".join(label for other, label in zip(tips, frame["label"]) if other == tip) for tip in tips]
-    return [label if tips.index(tip) == place else "" for place, (tip, label) in enumerate(zip(tips, joined))]
+    tips = frame.groupby(["x", "y"])
+    return tips["label"].transform(", ".join).where(tips.cumcount() == 0, "").tolist()
 
 
 def _widths(values: pd.Series) -> list[float]:

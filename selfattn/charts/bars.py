@@ -1,4 +1,4 @@
-"""Bars: rows of numbers one above the other on one scale; a short list with its numbers; long vectors as coloured strips.
+"""Bars: rows of numbers one above the other on one scale; a short list; long vectors as strips; one word's row in A against B.
 
 Data go out as bare indices and numbers of six digits, and the labels once, so that 512 tokens stay small.
 """
@@ -12,12 +12,12 @@ import pandas as pd
 from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, scale, span, stacked
-from selfattn.numbers import WEIGHT
+from selfattn.numbers import FINE, WEIGHT
 
 LABEL_STEP = 14  # pixels: bars nearer to each other than that carry their labels in the tooltip only
 LETTER = 6  # pixels: labels that fit beneath their bars lie flat
 WIDTH = 400
-LIST_STEP = 30  # pixels from one bar of a list to the next
+LIST_STEP, WORD_STEP = 30, 24  # pixels from one bar of a list to the next, and from one word of A against B
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,8 @@ def bars(
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     """The rows' numbers, a line each: row, place, label and what they are."""
-    parts = [
-        pd.DataFrame(
-            {"row": row.name, "place": range(len(row.values)), "label": list(row.labels), what: list(row.values)}
-        )
-        for row in rows
-    ]
-    return pd.concat(parts, ignore_index=True)
+    lines = [(row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values))]
+    return pd.DataFrame(lines, columns=["row", "place", "label", what])
 
 
 def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH) -> Spec:
@@ -163,3 +158,41 @@ def _roomy(values: pd.Series) -> tuple[float, float]:
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     room = 0.25 * ((high - low) or 1.0)
     return (low - room if low < 0 else 0.0), high + room
+
+
+def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str) -> Spec:
+    """What one word attends to in A against B: a bar to the left and one to the right for each word of both.
+
+    frame: tidy_tables.against_frame (text, only, a, b). Words that one sentence only has stand in that sentence's colour. name:
+    the head's, for the title.
+    """
+    colors = [theme.sentence(only) for only in frame["only"]]
+    axis = label_axis(
+        frame["text"].tolist(), labelColor={"expr": f"{expression(colors)}[datum.value]"}, labelFontSize=13,
+        labelLimit=120,
+    )  # fmt: skip
+    most = float(frame[["a", "b"]].max().max()) or 1.0
+    y = field("place", scale=span(-0.5, len(frame) - 0.5, reverse=True), axis=axis)
+    tooltip = [
+        nominal("text", title="word"),
+        field("a", title="in A", format=FINE),
+        field("b", title="in B", format=FINE),
+    ]
+    layers = []
+    for side, sign in (("a", "-"), ("b", "")):
+        here = [{"filter": f"isValid(datum.{side})"}, *calculate(x=f"{sign}datum.{side}", zero="0")]
+        ends = calculate(top="datum.place - 0.36", bottom="datum.place + 0.36")
+        x = field("x", scale=span(-1.25 * most, 1.25 * most), axis=None)
+        bar = {
+            "x": x, "x2": {"field": "zero"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"},
+            "color": nominal("color", scale=None), "tooltip": tooltip,
+        }  # fmt: skip
+        text = {"x": x, "y": y, "text": field(side, format=".2f")}
+        beside = {"align": "right", "dx": -4} if side == "a" else {"align": "left", "dx": 4}
+        layers += [
+            marks("rect", bar, "words", [*here, *ends], cornerRadius=1),
+            marks("text", text, "words", here, **beside),
+        ]
+    words = frame.assign(place=range(len(frame)), color=colors)
+    title = {"text": f"A against B   {name}", "subtitle": "attention in A to the left, in B to the right"}
+    return layered(layers, {"words": words}, theme, 420, WORD_STEP * len(frame), title=title)

@@ -70,11 +70,10 @@ def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> S
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
-    transforms = [
-        [picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", ())]
-        for layer in heads["layer"]
-    ]
-    outline = [{**layer, "transform": steps} for layer, steps in zip(heads["layer"], transforms)]
+    outline = []
+    for layer in heads["layer"]:
+        steps = [picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", ())]
+        outline.append({**layer, "transform": steps})
     one = details[first]
     columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
     opened = []
@@ -112,7 +111,6 @@ def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec
 
 
 def _picking(view: str) -> Spec:
-    """A click on a mark of this view picks its head."""
     click = {"type": "point", "fields": ["layer", "head"], "on": "click"}
     return {"data": {"name": "heads"}, "params": [{"name": "pick", "select": click, "views": [view]}]}
 

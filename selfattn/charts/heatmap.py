@@ -84,11 +84,8 @@ def heatmap(
         if not isinstance(numbers, str):
             datasets["cells"] = [{**record, "label": numbers[i]} for i, record in enumerate(datasets["cells"])]
             layers[0]["encoding"]["tooltip"].insert(2, nominal("label"))
-    apart = [
-        {"i": i, "word": rows[i], "stands": f"only in {side}"} for i, side in enumerate(sides) if side != "both"
-    ]  # fmt: skip
-    if apart:
-        datasets["apart"] = apart
+    if apart := [(i, side) for i, side in enumerate(sides) if side != "both"]:
+        datasets["apart"] = [{"i": i, "word": rows[i], "stands": f"only in {side}"} for i, side in apart]
         layers += _bands(len(rows), theme)
     if len(marked):
         datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
@@ -109,12 +106,12 @@ def token_axes(
     rows: Sequence[str],
     columns: Sequence[str],
     theme: Theme,
-    sides: Sequence[str] = (),
-    names: tuple[str, str] = ("from", "to"),
-    beside: Sequence[Sequence[str]] = (),
+    sides: Sequence[str],
+    names: tuple[str, str],
+    beside: Sequence[Sequence[str]],
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
-    colors = [{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in sides]
+    colors = [theme.sentence(side) for side in sides]
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
     look = {"labelLimit": limit, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}

@@ -36,24 +36,25 @@ def hidden_words(
     theme: Theme,
     *,
     said: str = "",
-    leading: tuple[int, int] | None,
     head: Head | None,
     guess: bool = False,
     width: int | None = None,
 ) -> Spec:
     """Each word of both sentences, shaded by how far hiding it moves the chosen one, and through which heads.
 
-    attended: what the chosen word attends to, in A and in B. heads: the words whose heads were run; of all others they are by
-    gradient. said: a line beneath the title. leading: side and number of the word whose heads are open at first.
-    head: picked at first. guess: nothing that gives the answer away, and a click is the guess. width: None follows the window.
+    attended: what the chosen word attends to, in A and in B. heads: those of words whose heads were run, the first open at
+    first; of all others they are by gradient. said: a line beneath the title. head: picked at first. guess: nothing that gives
+    the answer away, and a click is the guess. width: None follows the window.
     Selections: hide_a, hide_b (field next: a word's number, or -1), pick (layer, head); with `guess` instead of these: guess.
     """
     n_layers, n_heads = attended[0].weights.shape[:2]
     words, small = _words(pair, attended, guess), _small(attended)
     word, others = pair.placed[0].word.text, [[each.label for each in side] for side in pair.words]
     longest = [f"“{max(side, key=len, default='')}”" for side in others]
+    way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
+    question = f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
     drawn = Drawn(
-        word=word, title=_question(pair, word), said=said, words=words, small=small, longest=longest, n_layers=n_layers,
+        word=word, title=question, said=said, words=words, small=small, longest=longest, n_layers=n_layers,
         n_heads=n_heads, guess=guess,
     )  # fmt: skip
     floor = _floor(pair)
@@ -75,7 +76,7 @@ def hidden_words(
     known = _numbers(pair, attended, guess) | {"word": word, "floor": floor, "n_heads": n_heads, "others": others}
     params = [
         *({"name": name, "value": value} for name, value in known.items()),
-        *(_guessing() if guess else _asking(pair, others, leading, head, (n_heads, n_layers))),
+        *(_guessing() if guess else _asking(pair, others, heads, head, (n_heads, n_layers))),
     ]
     resolve = {"scale": {"color": "independent"}}
     return in_any_window(layers(theme, guess), datasets, theme, drawn.layout, width, params, resolve=resolve)
@@ -85,11 +86,6 @@ def picking(spec: Spec, head: Head) -> Spec:
     """The same figure, this head picked at first."""
     params = [{**each, "value": [head._asdict()]} if each["name"] == "pick" else each for each in spec["params"]]
     return {**spec, "params": params}
-
-
-def _question(pair: HiddenPair, word: str) -> str:
-    way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
-    return f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
 
 
 # What is known
@@ -111,8 +107,8 @@ def _words(pair: HiddenPair, attended: tuple[Attended, Attended], guess: bool) -
         for word in placed.sentence.words:
             at = numbered.get(word.start, -1)
             kind = "chosen" if at < 0 else "punctuation" if word.is_punctuation else "word"
-            value = float(share[at]) if at >= 0 and kind == "word" else math.nan
-            rows.append(_word(side, at, word.label, kind, math.nan if guess else value, word.start))
+            known = kind == "word" and not guess
+            rows.append(_word(side, at, word.label, kind, float(share[at]) if known else math.nan, word.start))
             rows += [_word(side, -1, label, "special") for label in after.get(at, ())]
     first = next((row for row in rows if row["number"] and row["side"] == 0), None)
     if first:
@@ -240,7 +236,7 @@ def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | No
 def _asking(
     pair: HiddenPair,
     others: Sequence[Sequence[str]],
-    leading: tuple[int, int] | None,
+    heads: Sequence[HeadsOfWord],
     head: Head | None,
     size: tuple[int, int],
 ) -> list[Spec]:
@@ -269,7 +265,6 @@ def _asking(
         "(off_b >= 0 ? '“' + others[1][off_b] + '”' : '')",
         "bent": "off_a >= 0 || off_b >= 0 ? split(curves[(off_a + 1) * columns + off_b + 1], ',') : []",
     }
-    asked = list(leading) if leading is not None else [0, -1]
     after = {
         "run": "indexof(pluck(data('heads'), 'key'), 1000 * now[0] + now[1])",
         "most": "data('heads')[0].most",
@@ -287,7 +282,7 @@ def _asking(
         pick,
         *hides,
         *({"name": name, "expr": expr} for name, expr in expressions.items()),
-        {"name": "now", "value": asked, "on": now},
+        {"name": "now", "value": [heads[0].side, heads[0].at] if heads else [0, -1], "on": now},
         {"name": "hovered", "value": -1, "on": over},
         *({"name": name, "expr": expr} for name, expr in after.items()),
     ]

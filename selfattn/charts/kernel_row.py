@@ -58,10 +58,10 @@ def kernel_row(rows: pd.DataFrame, theme: Theme) -> Spec:
     return finish({"params": params, "concat": parts, "columns": {"signal": beside}, "spacing": GAP}, theme)
 
 
-def most_weight(rows: list[Row], most: int = MOST) -> list[Row]:
+def most_weight(rows: list[Row]) -> list[Row]:
     """A sentence's rows of the words of the largest weights, in their order; the word itself is always one."""
     first = sorted(range(len(rows)), key=lambda at: -math.inf if rows[at]["chosen"] else -rows[at]["weight"])
-    return [rows[at] for at in sorted(first[:most])]
+    return [rows[at] for at in sorted(first[:MOST])]
 
 
 def _table(kept: list[Row], every: list[Row], n: int, theme: Theme) -> Spec:

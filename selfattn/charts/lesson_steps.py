@@ -35,8 +35,9 @@ def with_code(charts: Mapping[str, tuple[str, Spec]], code: Mapping[str, str], t
         line = name if name == "datum.line" else f"'{name.split()[0]}'"
         layer["transform"] = [*layer.get("transform", []), *calculate(line=line)]
         views.append(layer["name"])
-        if _printed(part) and "scale" in layer["encoding"].get("color", {}) and len(charts) > 1:
-            layer["encoding"]["color"]["legend"] = None  # beside others its numbers are enough
+        printed = any(each["mark"]["type"] == "text" for each in part.get("layer", []))
+        if printed and "scale" in layer["encoding"].get("color", {}) and len(charts) > 1:
+            layer["encoding"]["color"]["legend"] = None  # beside others the numbers in its cells are enough
     under = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["line"]}
     # Where the window has no room for them side by side: one beneath the other. Vega-Lite hands the signal to Vega as it is.
     fitting = {"signal": f"room < {WIDTH} ? 1 : {columns or len(charts)}"}
@@ -63,12 +64,7 @@ def _main(part: Spec) -> Spec:
     part = part.get("vconcat", [part])[0]
     layers = part.get("layer", [part])
     solid = [layer for layer in layers if layer["mark"]["type"] in ("bar", "rect")]
-    return (solid or [layer for layer in layers if "tooltip" in layer["encoding"]])[-1 if not solid else 0]
-
-
-def _printed(part: Spec) -> bool:
-    """Whether a map has its numbers in its cells."""
-    return any(layer["mark"]["type"] == "text" for layer in part.get("layer", []))
+    return solid[0] if solid else [layer for layer in layers if "tooltip" in layer["encoding"]][-1]
 
 
 def _code(code: Mapping[str, str], theme: Theme) -> Spec:

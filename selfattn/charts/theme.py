@@ -33,8 +33,8 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """The colour of sentence "A" or "B"."""
-        return {"A": self.sentence_a, "B": self.sentence_b}[name]
+        """The colour of sentence "A" or "B"; of neither the muted one."""
+        return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
 LIGHT = Theme(

@@ -43,21 +43,20 @@ def layered(
 
 def beside(*charts: Spec) -> Spec:
     """Complete charts side by side, as one: one scale of colours and one legend for all."""
-    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts]}
+    return _joined("hconcat", charts)
 
 
 def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
     """Complete charts one above the other, as one; each keeps its own colours."""
     space = {} if spacing is None else {"spacing": spacing}
-    parts = [_part(chart) for chart in charts]
-    return {**_whole(charts[0]), "vconcat": parts, "resolve": {"scale": {"color": "independent"}}, **space}
+    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}, **space}
 
 
 _WHOLE = ("$schema", "config", "autosize")
 
 
-def _whole(chart: Spec) -> Spec:
-    return {key: chart[key] for key in _WHOLE}
+def _joined(way: str, charts: Sequence[Spec]) -> Spec:
+    return {**{key: charts[0][key] for key in _WHOLE}, way: [_part(chart) for chart in charts]}
 
 
 def _part(chart: Spec) -> Spec:

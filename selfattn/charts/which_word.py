@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from operator import itemgetter
 
 import pandas as pd
 
@@ -97,9 +98,7 @@ def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None
         value = word[column]
         shade = 0.0 if value is None else value if effect else max(0.0, value)
         word |= {"n": n, "shade": shade, "number": "" if value is None else write(value)}
-    sentences: dict[int, list[Spec]] = {}
-    for word in words:
-        sentences.setdefault(word["sentence"], []).append(word)
+    sentences = [list(own) for _, own in itertools.groupby(words, itemgetter("sentence"))]
     at, turn = "place.words[datum.n]", deepest * TURN[theme.name]
     chip = {
         **pixels(x=f"{at}[0]", y=f"{at}[1]", x2=f"{at}[0] + {at}[2]", y2=f"{at}[1] + {CHIP}"),
@@ -122,9 +121,9 @@ def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None
         marks("text", number, "words", fontSize=SAID, baseline="top", color=theme.muted, aria=False),
         marks("text", said, "sentences", fontSize=SAID, baseline="top", align="left", color=theme.muted),
     ]
-    each = [{"n": n, "said": own[0]["said"]} for n, own in enumerate(sentences.values())]
+    each = [{"n": n, "said": own[0]["said"]} for n, own in enumerate(sentences)]
     datasets = {"words": words, "sentences": each}
-    return in_any_window(layers, datasets, theme, partial(_layout, sentences.values()), width)
+    return in_any_window(layers, datasets, theme, partial(_layout, sentences), width)
 
 
 def _layout(sentences: Iterable[list[Spec]], room: Room) -> Spec:

@@ -50,7 +50,7 @@ def linked_figure(url: str, encoder: Encoder | None = None) -> Figure:
 def _pair(page: str, encoder: Encoder, asked: Asked) -> Figure:
     own = "example" not in asked and bool({"a", "b"} & asked.keys())
     start = next((pair for pair in PAIRS if pair.word == asked.get("example")), FIRST)
-    a, b = (asked.get(key, text) for key, text in (("a", start.first), ("b", start.second)))
+    a, b = asked.get("a", start.first), asked.get("b", start.second)
     control = asked.get("c", start.control if a == start.first else "")
     encodings = [encoder.encode(text) for text in (a, b)]
     shared = rarest_first(*encodings)

@@ -5,8 +5,6 @@ interpreted, never evaluated (https://vega.github.io/vega/usage/interpreter/), s
 is data, which no browser runs. Without JavaScript, and where it fails, the picture stays.
 """
 
-import base64
-import hashlib
 import json
 import re
 from functools import cache
@@ -38,11 +36,6 @@ def script() -> str:
     bundle = files.painter.get().javascript_bundle(_START)
     # In a string and in a regular expression, where these may stand, the escape means the same.
     return re.sub(r"<(?=/script|script|!--)", r"\\x3c", bundle, flags=re.IGNORECASE)
-
-
-def source_of(text: str) -> str:
-    """What a content policy calls an inline script by: 'sha256-...', of exactly this text."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def data(spec: Spec, reading: str) -> str:

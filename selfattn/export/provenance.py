@@ -51,15 +51,14 @@ class Provenance:
     ) -> "Provenance":
         """The provenance of something made from these encoded sentences ("A", "B" ...) by this encoder."""
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
-        sentences = {name: encoding.text for name, encoding in encodings.items()}
-        tokens = {name: list(encoding.tokens) for name, encoding in encodings.items()}
-        origin = {"model": encoder.title, "recomputed": encoder.recomputable, "sentences": sentences, "tokens": tokens}
-        patches = {
-            name: list(map(_patch, encoding.patches)) for name, encoding in encodings.items() if encoding.patches
-        }
-        hidden = {name: [_hide(each, one.tokens) for each in one.hides] for name, one in encodings.items() if one.hides}
-        changed = {"patches": patches, "hidden": hidden}
-        return cls(title=title, link=link, layer=layer, head=head, error=error, **changed, **facts, **origin)
+        return cls(
+            title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
+            sentences={name: one.text for name, one in encodings.items()},
+            tokens={name: list(one.tokens) for name, one in encodings.items()},
+            patches={name: list(map(_patch, one.patches)) for name, one in encodings.items() if one.patches},
+            hidden={name: [_hide(each, one.tokens) for each in one.hides] for name, one in encodings.items() if one.hides},
+            **facts,
+        )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
         """The same for one figure of the view: titled by its name, with the head and the sentences (None: all) that it shows."""

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
-from torch import Tensor
 
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.word_map import WordMap
 from selfattn.captions import attention as captions
 from selfattn.captions import steps
-from selfattn.charts.butterfly import butterfly
+from selfattn.charts.bars import butterfly
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_row import kernel_row
 from selfattn.charts.theme import Theme
@@ -77,7 +76,8 @@ def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: The
 def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> tuple[Picture, Picture]:
     """The word's row, then all rows, in A against those in B."""
     compared = compare_sentences(sides["A"], sides["B"], *head, special=special)
-    own = word_against(sides, {name: side.sentence.weights(*head, side.rows).mean(0) for name, side in sides.items()})
+    rows = {name: side.sentence.weights(*head, side.rows).mean(0) for name, side in sides.items()}
+    own = against_frame(*(strip_frame(side.sentence, rows[name], side.word, name) for name, side in sides.items()))
     word = sides["A"].word.text
     row = Picture(
         f'what "{word}" attends to, A against B',
@@ -97,11 +97,6 @@ def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> 
     )
     reading = captions.weight_difference(compared)
     return row, Picture("what each word attends to, A minus B", whole, reading, compared.frame)
-
-
-def word_against(sides: Sides, rows: Mapping[str, Tensor]) -> pd.DataFrame:
-    """What the word attends to in A and in B, word by word: tidy_tables.against_frame. rows: its weights, (n,) in each."""
-    return against_frame(*(strip_frame(side.sentence, rows[name], side.word, name) for name, side in sides.items()))
 
 
 def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: float | None = None) -> Picture:

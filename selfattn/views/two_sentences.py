@@ -84,10 +84,8 @@ class WordInTwoSentences:
         with the answer, its limit and the notes, for where nothing else says them.
         """
         said = " ".join((*self.answer, self.limit, *self.notes)) if in_words else ""
-        leading = (self.heads[0].side, self.heads[0].at) if self.heads else None
         return drawn(
-            self.pair, self.attended, self.heads, theme, said=said, leading=leading, head=head or self.first_head,
-            guess=guess, width=width,
+            self.pair, self.attended, self.heads, theme, said=said, head=head or self.first_head, guess=guess, width=width,
         )  # fmt: skip
 
     @property
@@ -154,7 +152,8 @@ def put_together(
     between_senses: HiddenPair | None = None,
 ) -> WordInTwoSentences:
     """The view of what was measured. labelled, between_senses: as in `captions.hidden_words.limit`."""
-    words = tuple(attended(side, _shown(share)) for side, share in zip(pair.placed, pair.share))
+    run = (share.isfinite().nonzero().flatten().tolist() for share in pair.share)
+    words = tuple(attended(side, kept or None) for side, kept in zip(pair.placed, run))  # where no word was run, all
     reason = "" if encoder.hide_reason else encoder.one_head_reason
     limit = captions.limit(pair, over_many, labelled=labelled, between_senses=between_senses)
     head = leading_head(encoder, pair, heads[0]) if heads else None
@@ -162,11 +161,6 @@ def put_together(
         pair=pair, attended=words, heads=tuple(heads), limit=limit, by_gradient=reason,
         first_head=head or _most_to_another(words),
     )  # fmt: skip
-
-
-def _shown(share: torch.Tensor) -> list[int] | None:
-    """The words that were run; all where none was."""
-    return share.isfinite().nonzero().flatten().tolist() or None
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:

@@ -7,8 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from selfattn.charts.bars import Row, bar_list, bars, vector_strip
-from selfattn.charts.butterfly import butterfly
+from selfattn.charts.bars import Row, bar_list, bars, butterfly, vector_strip
 from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, texts

@@ -54,7 +54,7 @@ def run_of(pair, side=0, at=3, share=EXACT, together=0.24, exact=True):
 def figure(theme=LIGHT, heads=None, pair=None, **options):
     pair = pair or hidden_pair_of()
     heads = [run_of(pair)] if heads is None else heads
-    options = {"leading": (0, 3), "head": Head(1, 2), "width": 1140} | options
+    options = {"head": Head(1, 2), "width": 1140} | options
     return hidden_words(pair, attended_of(pair), heads, theme, **options)
 
 
@@ -280,7 +280,7 @@ def test_where_nothing_is_known_the_words_their_attention_and_the_curve_stand():
         share=(torch.full((5,), nan), torch.full((3,), nan)), curves=curves, cosine=curves[..., -1], top=(None, None),
         by_head=tuple(table * nan for table in BY_HEAD), control_hidden=nan,
     )  # fmt: skip
-    spec = figure(pair=pair, heads=(), leading=None)
+    spec = figure(pair=pair, heads=())
     shown = said(spec)
     assert "0.80 as they are" in shown and "0.55 A and the control" in shown
     assert not [text for text in shown if "NaN" in text or "undefined" in text or text == "null"]
@@ -297,7 +297,7 @@ def test_a_lone_word_and_one_layer_are_drawn():
         placed=(bank, bank), words=((), ()), share=(torch.zeros(0),) * 2, top=(None, None), by_head=(torch.zeros(0, 1, 3),) * 2,
         curves=torch.ones(1, 1, 2), cosine=torch.ones(1, 1), control_cosine=math.nan, control_hidden=math.nan,
     )  # fmt: skip
-    spec = figure(pair=pair, heads=(), leading=None, head=Head(0, 1))
+    spec = figure(pair=pair, heads=(), head=Head(0, 1))
     assert "1.00 as they are" in said(spec) and len(chips(spec)) == 2
     assert "Head 1 of layer 0." in said(spec)
     assert selection(spec, "hide_a")["bind"]["next"]["options"] == [-1]
@@ -358,7 +358,7 @@ def large_pair(words=32, n_layers=24, n_heads=16, seed=0):
 def test_all_that_may_be_asked_travels_in_few_bytes(size, most):
     pair, rows = large_pair(*size)
     heads = [run_of(pair, side, at, pair.by_head[side][at]) for side, at in enumerate(pair.top)]
-    spec = hidden_words(pair, rows, heads, DARK, leading=(0, pair.top[0]), head=Head(0, 0))
+    spec = hidden_words(pair, rows, heads, DARK, head=Head(0, 0))
     assert len(json.dumps(spec).encode()) < most
 
 
@@ -376,7 +376,7 @@ def test_numbers_that_travel_as_text_round_as_they_would_themselves():
 def test_in_any_window_nothing_is_cut_off_small_or_drawn_over_another_text(page, wide):
     pair, rows = large_pair(12, 6, 12)
     heads = [run_of(pair, 0, pair.top[0], pair.by_head[0][0])]
-    spec = hidden_words(pair, rows, heads, LIGHT, leading=(0, 3), head=Head(3, 3))
+    spec = hidden_words(pair, rows, heads, LIGHT, head=Head(3, 3))
     page.set_viewport_size({"width": wide, "height": 900})
     page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
     page.add_style_tag(content="body { margin: 0 30px }")

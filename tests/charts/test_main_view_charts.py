@@ -6,7 +6,7 @@ import pytest
 import torch
 from vl_convert import vegalite_to_scenegraph
 
-from selfattn.charts.butterfly import butterfly
+from selfattn.charts.bars import butterfly
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import DARK, LIGHT

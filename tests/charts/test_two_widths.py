@@ -105,7 +105,7 @@ def test_a_browser_wraps_lines_as_python_does(text, most):
 @pytest.mark.parametrize("width", [980, 330])
 def test_at_every_width_all_marks_stand_within_it_and_below_each_other(width, words):
     pair, rows = large_pair(max(words, 8), 6, 12)
-    spec = hidden_words(pair, rows, (), LIGHT, leading=(0, 0), head=Head(0, 0), width=width)
+    spec = hidden_words(pair, rows, (), LIGHT, head=Head(0, 0), width=width)
     (place,) = (param["value"][0] for param in spec["params"] if param["name"] == "layouts")
     assert place["size"][0] == width
     column = width if width < 980 else (width - 36) // 2

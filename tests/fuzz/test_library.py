@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 
 from selfattn import TextError, load_encoder
-from selfattn.charts.butterfly import butterfly
+from selfattn.charts.bars import butterfly
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny

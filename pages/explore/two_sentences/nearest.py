@@ -12,8 +12,6 @@ from selfattn.dashboard.word_figure import hidden_now
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.two_sentences import WordInTwoSentences
 
-NEAREST = 3
-
 
 def show(view: WordInTwoSentences) -> None:
     """The three labelled sentences nearest to A's word in the chosen state, and of which senses they are, for who asks."""
@@ -35,6 +33,6 @@ def show(view: WordInTwoSentences) -> None:
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])
-        near = stages[name].head(NEAREST).itertuples()
+        near = stages[name].head(captions.NEAREST).itertuples()
         say("\n".join(f"{numbers.cosine(row.cosine)}  {row.sentence} ({row.sense})" for row in near))
-        say(captions.nearest({name: stages[name]}, NEAREST))
+        say(captions.nearest({name: stages[name]}))

@@ -38,12 +38,8 @@ def show() -> None:
     """At the foot of the guided path: the lesson plan, a link to every question, the sheets to print."""
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
         address = st.context.url or ""
-        table = (
-            "| minutes | stops | what to do |",
-            "|---|---|---|",
-            *(f"| {' | '.join(row)} |" for row in rows(address)),
-        )
-        st.markdown("\n".join(table))
+        table = [f"| {' | '.join(row)} |" for row in rows(address)]
+        st.markdown("\n".join(["| minutes | stops | what to do |", "|---|---|---|", *table]))
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
         lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
@@ -55,7 +51,6 @@ def show() -> None:
 
 
 def show_guess_first(address: str) -> None:
-    """The link that asks the class about two sentences of the teacher's own."""
     st.markdown("**Guess first**, about two sentences of your own: each pupil clicks a word, and then sees the answer.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first, second = (
@@ -88,5 +83,4 @@ def plain_question(slug: str) -> str:
 
 
 def link(address: str, stop: str) -> str:
-    """The address of a stop on this server."""
     return f"{address.partition('?')[0]}?stop={stop}"

@@ -119,7 +119,10 @@ with picture:
 with numbers:
     teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
 if answered:
-    stop.show(picture, numbers)
+    with numbers:
+        stop.show(picture)
+    if hasattr(stop, "show_details"):
+        stop.show_details()
     teaching.take(stop.TAKE)
 show_ways_on(here)
 class_materials.show()

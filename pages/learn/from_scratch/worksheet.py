@@ -56,19 +56,14 @@ def _by_hand(
     """A table to fill in: what is given of each word; its score, that scaled, e to that and its weight, in these formats."""
     rows = [_heads("word", *given, "score q · k", "divided by √2", "e to that", "weight")]
     for row, *vectors in zip(found.itertuples(), *given.values()):
-        computed = (
-            f"{row.score:g}",
-            f"{row.scaled:.2f}",
-            format(math.exp(row.scaled), power),
-            format(row.weight, weight),
-        )
+        numbers = row.score, row.scaled, math.exp(row.scaled), row.weight
+        computed = map(format, numbers, ("g", ".2f", power, weight))
         known = "".join(f"<td>{escape(text)}</td>" for text in (row.token, *map(_numbers, vectors)))
         rows.append(known + "".join(_blank('td class="answer"', text, answers) for text in computed))
     return f"<h2>{title}</h2>{_table(rows)}"
 
 
 def _map(answers: bool) -> str:
-    """The map of "bank" beside a river, its row left to be shaded."""
     made = one_head_by_hand.compute()
     rows = [_heads("", *made.words)]
     for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):

@@ -3,6 +3,8 @@
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 import torch
@@ -47,8 +49,9 @@ def show(encoder: Encoder) -> None:
         f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls the "
         "film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it?"
     )
-    rows = [row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
-    good, amazing = (float(row[NOT]) for row in rows)
+    movie = cached_encode(encoder, MOVIE)
+    rows = {word: row_by_words(movie, at)[best] for word, at in (("good", GOOD), ("amazing", AMAZING))}
+    good, amazing = (float(row[NOT]) for row in rows.values())
     alone = amazing <= 0.5 * good
     question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
     measured = f"*good* gives *not* {good:.2f}, *amazing* gives it {amazing:.2f}."
@@ -58,7 +61,7 @@ def show(encoder: Encoder) -> None:
         "A lesson prints a row of weights for *good*, with .55 on *not*. It is an illustration. Beside it: the head of this "
         f"encoder that follows negators most ({best}, chosen below), for *good* and for *amazing*."
     )
-    _movie(encoder, best)
+    _movie(movie, best, rows)
     st.markdown("#### Is it the negator, or its place?")
     teaching.prose(
         f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always attends one word "
@@ -77,12 +80,10 @@ def show(encoder: Encoder) -> None:
     )
 
 
-def _movie(encoder: Encoder, head: Head) -> None:
-    encoding = cached_encode(encoder, MOVIE)
-    printed = pd.DataFrame({"token": [word.text for word in encoding.words], "weight": ILLUSTRATIVE_ROW})
+def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor]) -> None:
+    printed = pd.DataFrame({"token": [word.text for word in movie.words], "weight": ILLUSTRATIVE_ROW})
     pictures = [("“good”, as printed", printed, f"On not: {ILLUSTRATIVE_ROW[NOT]:.2f}.")]
-    for word, index in (("good", GOOD), ("amazing", AMAZING)):
-        row = row_by_words(encoding, index)[head]
+    for word, row in rows.items():
         rest = f"on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
         frame = printed.assign(weight=row.tolist())
         pictures.append((f"“{word}”, {head}", frame, f"On not: {float(row[NOT]):.2f}; {rest}"))

@@ -1,7 +1,8 @@
 """The stops of the guided path, in order, by the name in their address, which may be older than the file's.
 
 A stop says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
-computes it), the REASON, TAKE, and `show(picture, numbers)`, which draws the rest; its small system stands beneath.
+computes it), the REASON, TAKE, and `show(picture)`, which draws its picture there and its numbers where it is called, beside
+it; its small system stands beneath.
 """
 
 from importlib import import_module

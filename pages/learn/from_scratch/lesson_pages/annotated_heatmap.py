@@ -24,22 +24,21 @@ REASON = "Equal scores get equal shares, here of the three words that are left."
 TAKE = "Read a map row by row. An even row says that the word had no preference, not that all these words matter."
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
-        causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
-        if thread:
-            sentence = st.radio(
-                "The other word", list(one_head_by_hand.WORDS), key="annotated-heatmap.sentence", horizontal=True
-            )
-            made = one_head_by_hand.compute(sentence)
-            trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
-            tokens, rows = made.words, list(range(5))
-        else:
-            published = {f"Q = K of {TOKENS[place]}": vector for place, vector in OF_THE_MAP.items()}
-            typed = teaching.vectors("annotated-heatmap", published)
-            trace = twelve_tokens.compute(dict(zip(OF_THE_MAP, typed.values())), causal=causal)
-            tokens, rows = TOKENS, list(OF_THE_MAP)
+def show(picture) -> None:
+    thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
+    causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
+    if thread:
+        sentence = st.radio(
+            "The other word", list(one_head_by_hand.WORDS), key="annotated-heatmap.sentence", horizontal=True
+        )
+        made = one_head_by_hand.compute(sentence)
+        trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
+        tokens, rows = made.words, list(range(5))
+    else:
+        published = {f"Q = K of {TOKENS[place]}": vector for place, vector in OF_THE_MAP.items()}
+        typed = teaching.vectors("annotated-heatmap", published)
+        trace = twelve_tokens.compute(dict(zip(OF_THE_MAP, typed.values())), causal=causal)
+        tokens, rows = TOKENS, list(OF_THE_MAP)
     chart = teaching.grid(trace.weights, tokens, cell=80 if thread else 48)
     with picture:
         teaching.steps(

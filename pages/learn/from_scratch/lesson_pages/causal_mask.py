@@ -39,22 +39,21 @@ SOURCES = {
 }
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
-        special: Sequence[bool] = ()
-        if source == "real":
-            _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
-            trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
-        elif source == "bank":
-            trace, tokens = compute().trace, WORDS["river"]
-        else:
-            trace, tokens = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS
-        n = len(tokens)
-        allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
-        if any(special):
-            allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
-        hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden")
+def show(picture) -> None:
+    source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
+    special: Sequence[bool] = ()
+    if source == "real":
+        _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
+        trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
+    elif source == "bank":
+        trace, tokens = compute().trace, WORDS["river"]
+    else:
+        trace, tokens = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS
+    n = len(tokens)
+    allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
+    if any(special):
+        allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
+    hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden")
     ways = four_ways(trace, allowed[hidden])
     charts = {
         line: (way.name.capitalize(), teaching.small_map(way.weights, tokens, maximum=1.0))

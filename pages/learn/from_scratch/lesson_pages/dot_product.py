@@ -32,30 +32,27 @@ TAKE = "Products added up, or length × length × cosine: a score depends on len
 SOURCE = {"a": (2.0, 3.0), "b": (5.0, -1.0)}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     river = compute().trace
     examples = {"bank": {"query of bank": river.query[BANK], "key of river": river.key[LAST]}, "a and b": SOURCE}
-    with numbers:
-        published = examples[teaching.example("dot-product", tuple(examples))]
-        typed = teaching.vectors("dot-product", published, check=cosine)
-        teaching.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
-        a, b = typed.values()
-        angle = cosine(a, b)
-        terms = " + ".join(f"({plain(x)} × {plain(y)})" for x, y in zip(a.tolist(), b.tolist()))
-        st.text(f"{terms}  =  {plain(float(a @ b))}")
-        st.text("Turn the second vector away from the first, then make it longer:")
-        degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
-        length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
+    published = examples[teaching.example("dot-product", tuple(examples))]
+    typed = teaching.vectors("dot-product", published, check=cosine)
+    teaching.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
+    a, b = typed.values()
+    angle = cosine(a, b)
+    terms = " + ".join(f"({plain(x)} × {plain(y)})" for x, y in zip(a.tolist(), b.tolist()))
+    st.text(f"{terms}  =  {plain(float(a @ b))}")
+    st.text("Turn the second vector away from the first, then make it longer:")
+    degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
+    length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
     theme, scores = current_theme(), [2 * length * math.cos(math.radians(turn)) for turn in range(181)]
     curve = pd.DataFrame({"angle": range(181), "score": scores})
     drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
     drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
+    turned = at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280)
     charts = {
         "scores": ("The two vectors", arrows(drawn, theme, "length", "query", 280)),
-        "scores turned": (
-            "Two other vectors: their score by the angle",
-            at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280),
-        ),
+        "scores turned": ("Two other vectors: their score by the angle", turned),
     }
     with picture:
         teaching.steps(

@@ -33,33 +33,26 @@ WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have t
 PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
-        asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
-        taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
-        trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
-        left = "" if it else "“The” and “the” are left out. "
-        st.text(
-            f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
-        )
+def show(picture) -> None:
+    it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
+    asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
+    taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
+    trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
+    left = "" if it else "“The” and “the” are left out. "
+    st.text(
+        f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+    )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
-    compared = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
-    mixed = (
-        _origin_to("value", tokens, trace.value, weight=steps.weight),
-        _origin_to("context", ["context"], trace.context),
-    )
+    query, keys = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
+    values = _origin_to("value", tokens, trace.value, weight=steps.weight)
+    context = _origin_to("context", ["context"], trace.context)
+    compared, mixed = (pd.concat(both, ignore_index=True) for both in ((query, keys), (values, context)))
+    path = weighted_path(trace, tokens)
     charts = {
-        "scores": (
-            "1: query and keys, thick = high score",
-            arrows(pd.concat(compared, ignore_index=True), theme, "score", "query", 215),
-        ),
+        "scores": ("1: query and keys, thick = high score", arrows(compared, theme, "score", "query", 215)),
         "weights": ("2, 3: weights", teaching.bars(steps, "weight", number=SHARE, width=70)),
-        "context": (
-            "4: values; dashed: weight × value",
-            arrows(pd.concat(mixed, ignore_index=True), theme, "weight", "context", 215, weighted_path(trace, tokens)),
-        ),
+        "context": ("4: values; dashed: weight × value", arrows(mixed, theme, "weight", "context", 215, path)),
     }
     shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
     with picture:

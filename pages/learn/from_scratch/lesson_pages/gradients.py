@@ -28,11 +28,10 @@ REASON = "A weight depends on the query and, by the sum it is divided by, on eve
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
-        n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
-        rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
+def show(picture) -> None:
+    token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
+    n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
+    rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
     target = TOKENS.index(token)
     matrix, history = learn(target, n_steps, rate)
     weight = history[history["token"] == token]["weight"]

@@ -23,14 +23,13 @@ REASON = "The 0.63 goes to all that is left, in proportion: 0.312 / (1 − 0.633
 TAKE = "Hidden, *river* gives nothing, and *bank* stays undecided: so this is the word that its meaning came from."
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        sentence = st.radio("The other word", list(WORDS), key="hide-a-word.sentence", horizontal=True)
-        words = WORDS[sentence]
-        others = [at for at in range(len(words)) if at != BANK]
-        hidden = st.selectbox(
-            "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
-        )
+def show(picture) -> None:
+    sentence = st.radio("The other word", list(WORDS), key="hide-a-word.sentence", horizontal=True)
+    words = WORDS[sentence]
+    others = [at for at in range(len(words)) if at != BANK]
+    hidden = st.selectbox(
+        "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
+    )
     made = {"as it is": compute(sentence), "hidden": compute(sentence, hidden=hidden)}
     theme = current_theme()
     charts = {}

@@ -32,22 +32,21 @@ LAYER, SHOWN = "all heads of a real layer", 6  # of a long row so many numbers
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     examples = {  # the trace, the row of the word that asks, and how many decimals
         "bank": (one_head_by_hand.compute().trace, one_head_by_hand.BANK, 2),
         "it": (worked_example.compute(), 0, 2),
         "Raschka's six words": (project()[1], 1, 4),
         **_layer(),
     }
-    with numbers:
-        which = teaching.example("kernel", tuple(examples))
-        trace, row, places = examples[which]
-        code = {"attend": SIGNATURE} | {name: f"    {line}" for name, line in kernel_code().items()}
-        lines = [line for line in map(str.strip, source(attend).splitlines()) if line and not line.startswith("#")]
-        st.text(f"{len(lines)} lines and one small function; the check of the inputs is left out.")
-        with st.expander("The whole source, to copy"):
-            for part in PARTS:
-                st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
+    which = teaching.example("kernel", tuple(examples))
+    trace, row, places = examples[which]
+    code = {"attend": SIGNATURE} | {name: f"    {line}" for name, line in kernel_code().items()}
+    lines = [line for line in map(str.strip, source(attend).splitlines()) if line and not line.startswith("#")]
+    st.text(f"{len(lines)} lines and one small function; the check of the inputs is left out.")
+    with st.expander("The whole source, to copy"):
+        for part in PARTS:
+            st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
     made = {name: values for name, values in vars(trace).items() if isinstance(values, Tensor)}  # there is no mask
     numbered = {name: _numbers(values, row, places) for name, values in made.items()}
     shapes = {name: str(tuple(values.shape)) for name, values in made.items()}

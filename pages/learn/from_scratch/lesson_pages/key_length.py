@@ -38,13 +38,12 @@ EXAMPLES = {  # the query; the keys by name
 TAKE = "Long keys draw attention. Dividing by √d_k doesn't change that: it divides every score by the same number."
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        query, published = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
-        compared = partial(compare, names=list(published))
-        wanted, *keys = teaching.vectors("magnitude", {"query": query, **published}, check=compared).values()
-        found = compared(wanted, *keys)
-        twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
+def show(picture) -> None:
+    query, published = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
+    compared = partial(compare, names=list(published))
+    wanted, *keys = teaching.vectors("magnitude", {"query": query, **published}, check=compared).values()
+    found = compared(wanted, *keys)
+    twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
     titles = {"scores": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
     charts = {name: (title, teaching.bars(found, name.removesuffix("s"), width=110)) for name, title in titles.items()}

@@ -20,16 +20,15 @@ TAKE = "Compared in both directions, yes; symmetric, no: each row is divided by 
 EQUAL, REAL = "equal scores", "a real head"
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        if teaching.example("not-symmetric", (EQUAL, REAL)) == REAL:
-            _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
-            trace, tokens = encoding.trace(*head), encoding.tokens
-        else:
-            query, tokens = one_head_by_hand.compute().trace.query, one_head_by_hand.WORDS["river"]
-            trace = attend(query, query, query)
-        n = len(tokens)
-        st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
+def show(picture) -> None:
+    if teaching.example("not-symmetric", (EQUAL, REAL)) == REAL:
+        _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+        trace, tokens = encoding.trace(*head), encoding.tokens
+    else:
+        query, tokens = one_head_by_hand.compute().trace.query, one_head_by_hand.WORDS["river"]
+        trace = attend(query, query, query)
+    n = len(tokens)
+    st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
     difference = trace.weights - trace.weights.T
     row, column = divmod(int(difference.argmax()), n)  # where forth and back differ most
     mean = float(difference.abs().sum()) / max(1, n * (n - 1))  # over all pairs of different positions

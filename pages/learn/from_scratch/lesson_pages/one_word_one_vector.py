@@ -58,13 +58,12 @@ class Paths(NamedTuple):
         return self.static.shape[-1] == self.layers.shape[-1]
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     encoder, theme = current_encoder(), current_theme()
-    with numbers:
-        show_encoder(encoder)
-        with teaching.messages("These sentences can't be used."):
-            senses, paths, word = choose(encoder)
-        layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-vector.layer")
+    show_encoder(encoder)
+    with teaching.messages("These sentences can't be used."):
+        senses, paths, word = choose(encoder)
+    layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-vector.layer")
     names = LANDMARKS if word.lower() == "bank" else ()
     alone = [cached_encode(encoder, name) for name in names]  # each as a sentence of its own
     marks = word_paths([(each, each.words[0].positions) for each in alone]) if names else None

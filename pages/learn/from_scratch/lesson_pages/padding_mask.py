@@ -24,19 +24,18 @@ TAKE = "A sentence gets the same numbers alone and in a batch. The padding's own
 LEAST, MOST = 4, 16
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
-        tokens, alone = encoding.tokens, encoding.trace(*head)
-        n = len(tokens)
-        room = encoder.max_tokens - n
-        if room < LEAST:
-            st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
-            return
-        extra = room
-        if room > LEAST:
-            extra = st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
-        row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
+def show(picture) -> None:
+    encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
+    tokens, alone = encoding.tokens, encoding.trace(*head)
+    n = len(tokens)
+    room = encoder.max_tokens - n
+    if room < LEAST:
+        st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
+        return
+    extra = room
+    if room > LEAST:
+        extra = st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
+    row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
     padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra))
     trace, theme = padded.trace(*head), current_theme()

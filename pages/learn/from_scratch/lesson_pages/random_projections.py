@@ -36,25 +36,24 @@ EMBEDDINGS = torch.tensor(
 SEED = 123
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
-        if which == "bank":
-            typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
-            made = thread.compute("river", typed)
-            words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
-            matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
-        else:
-            words, columns = TOKENS, ("1", "2", "3")
-            typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
-            seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
-            embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
-            matrices, trace = project(embeddings, int(seed))
-            teaching.prose(
-                "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
-                "at random there, and the very same numbers come out here."
-            )
-        st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
+def show(picture) -> None:
+    which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
+    if which == "bank":
+        typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
+        made = thread.compute("river", typed)
+        words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
+        matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
+    else:
+        words, columns = TOKENS, ("1", "2", "3")
+        typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
+        seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
+        embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
+        matrices, trace = project(embeddings, int(seed))
+        teaching.prose(
+            "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
+            "at random there, and the very same numbers come out here."
+        )
+    st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
     with picture:
         role = st.radio("Make the", list(ROLES), key="projections.role", horizontal=True)
         matrix = dict(zip(ROLES, matrices))[role]
@@ -68,7 +67,6 @@ def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, 
 
 
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
-    """X, the matrix and what comes of them, and one number of it term by term."""
     name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
     draw = partial(teaching.grid, kind="signed", cell=46)
     charts = {
@@ -90,7 +88,6 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
 
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:
-    """n words, d_model numbers a word, d_k numbers a query: the shape of every step."""
     shapes = {
         "X": f"{n} × {d_model}", "W_Q, W_K, W_V": f"{d_model} × {d_k}", "Q, K, V": f"{n} × {d_k}",
         "scores Q Kᵀ": f"{n} × {n}", "weights": f"{n} × {n}", "context": f"{n} × {d_k}",

@@ -31,20 +31,19 @@ TAKE = "What a head attends to is seen; what a word does is tested: hide it. Wit
 CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     view, charts = _view(), {}
     for side, (name, sentence) in enumerate(zip("AB", REAL.sentences)):
         each = zip(view.pair.words[side], view.pair.share[side].tolist())
         rows = [(word.label, share) for word, share in each if not word.is_punctuation]
         frame = pd.DataFrame(rows, columns=["token", "share"])
         charts[f"share {name}"] = sentence, teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
-    with numbers:
-        st.text("A: {} B: {}".format(*REAL.sentences))
-        st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
-        if view.pair.senses:
-            st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
-        for note in view.notes:
-            st.text(note)
+    st.text("A: {} B: {}".format(*REAL.sentences))
+    st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
+    if view.pair.senses:
+        st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
+    for note in view.notes:
+        st.text(note)
     with picture:
         teaching.steps(charts, " ".join(view.answer[-1:]), ("masked", "weights", "context", *CODE), CODE)
 

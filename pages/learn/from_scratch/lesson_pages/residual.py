@@ -27,11 +27,10 @@ TAKE = (
 )
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        sentence = st.radio("The other word", list(WORDS), key="residual.sentence", horizontal=True)
-        made = compute(sentence, teaching.vectors("residual", embeddings_of(sentence), 110))
-        _real()
+def show(picture) -> None:
+    sentence = st.radio("The other word", list(WORDS), key="residual.sentence", horizontal=True)
+    made = compute(sentence, teaching.vectors("residual", embeddings_of(sentence), 110))
+    _real()
     own = made.embeddings[BANK]
     rows = ("own vector", "added by the head", "sum", "after layer norm")
     spread = made.total.std(unbiased=False)

@@ -38,16 +38,15 @@ N_KEYS, N_QUERIES = 32, 256
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small."
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     scores = compute().trace.scores[BANK]
-    with numbers:
-        names = [f"{place + 1} {word}" for place, word in enumerate(WORDS["river"])]
-        typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
-        d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
-        grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
-        scales = {"divided": d_k**-0.5, "left alone": 1.0}
-        ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
-        st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
+    names = [f"{place + 1} {word}" for place, word in enumerate(WORDS["river"])]
+    typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
+    d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
+    grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
+    scales = {"divided": d_k**-0.5, "left alone": 1.0}
+    ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
+    st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
     charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}
     with picture:
@@ -59,6 +58,10 @@ def show(picture, numbers) -> None:
             "gets 0.63; undivided it was 0.72."
         )
         teaching.real_head("scaled")
+
+
+def show_details() -> None:
+    """Beneath the picture and the numbers."""
     with st.expander("Details: measured on random vectors, and in a real encoder"):
         _figures(measure())
         _on_encoder()
@@ -101,7 +104,6 @@ def _figures(frame: pd.DataFrame) -> None:
 
 
 def _on_encoder() -> None:
-    """How widely the scores of real heads spread, with the division."""
     encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
     heads = np.ndindex(encoder.n_layers, encoder.n_heads)
     spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)

@@ -31,20 +31,19 @@ TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 DRAWERS = WORDS["river"]
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        st.markdown(
-            "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
-            "| filed under | label | spine | key |\n| hands over | contents | book | value |"
-        )
-        names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]
-        made = compute().trace  # two numbers each: about money, about water
-        published = {"query": made.query[BANK], **dict(zip(names, made.key))}
-        query, *keys = teaching.vectors("soft-lookup", published, 110).values()
-        temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
-        key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
-        # A low temperature sharpens the blend to one drawer, a high one evens it out.
-        soft, longer = (attend(query[None], labels, water, scale=1 / temperature) for labels in (key, 10 * key))
+def show(picture) -> None:
+    st.markdown(
+        "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
+        "| filed under | label | spine | key |\n| hands over | contents | book | value |"
+    )
+    names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]
+    made = compute().trace  # two numbers each: about money, about water
+    published = {"query": made.query[BANK], **dict(zip(names, made.key))}
+    query, *keys = teaching.vectors("soft-lookup", published, 110).values()
+    temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
+    key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
+    # A low temperature sharpens the blend to one drawer, a high one evens it out.
+    soft, longer = (attend(query[None], labels, water, scale=1 / temperature) for labels in (key, 10 * key))
     scores, weights, sharper = (numbers[0].tolist() for numbers in (soft.scores, soft.weights, longer.weights))
     best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
     hard = [float(place == best) for place in range(len(DRAWERS))]

@@ -33,40 +33,32 @@ QUERY = torch.tensor((0.0, 1.0), dtype=torch.float64)
 KEYS = torch.tensor(((0.0, 1.0), (0.5, 0.5), (0.0, 0.0)), dtype=torch.float64)
 LARGEST = 100.0  # a score; the picture writes e to it out
 COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
+TITLES = {"scores": "Score", "scaled": "÷ √d_k: the next stop", "exponentials": "e to that", "weights": "÷ their sum"}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     river = compute().trace
     examples = {"bank": (river.query[BANK], WORDS["river"], river.key), SOURCE: (QUERY, TOKENS, KEYS)}
-    with numbers:
-        which = teaching.example("three-words", tuple(examples))
-        query, tokens, keys = examples[which]
-        names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
-        published = {"query": query, **dict(zip(names, keys))}
-        wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
-        st.markdown("**The budget**")
-        place = tokens.index("river") if "river" in tokens else 0
-        more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
-        others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        found = steps(wanted, torch.stack(typed), tokens, place, more, others, None if which == SOURCE else 1.0)
-        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
-    titles = {
-        "scores": "Score",
-        "scaled": "÷ √d_k: the next stop",
-        "exponentials": "e to that",
-        "weights": "÷ their sum",
-    }
-    if which != SOURCE:
-        del titles["scaled"]
+    which = teaching.example("three-words", tuple(examples))
+    query, tokens, keys = examples[which]
+    names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
+    published = {"query": query, **dict(zip(names, keys))}
+    wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
+    st.markdown("**The budget**")
+    place = tokens.index("river") if "river" in tokens else 0
+    more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
+    others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
+    found = steps(wanted, torch.stack(typed), tokens, place, more, others, None if which == SOURCE else 1.0)
+    teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
+    shown = [name for name in TITLES if name != "scaled" or which == SOURCE]
     digits = 2 if which == SOURCE else 3  # as published; and so that the least of "bank" isn't 0.00
     charts = {
-        name: (title, teaching.bars(found, COLUMNS[name], width=84, number=f".{digits}f"))
-        for name, title in titles.items()
+        name: (TITLES[name], teaching.bars(found, COLUMNS[name], width=84, number=f".{digits}f")) for name in shown
     }
     with picture:
         weights = " + ".join(decimal(weight, digits) for weight in found.weight)
         caption = f"Scores from {plain(found.score.min())} to {plain(found.score.max())}; {weights} = 1."
-        teaching.steps(charts, caption, ("scores", *titles.keys() & {"scaled"}, "exponentials", "total", "weights"))
+        teaching.steps(charts, caption, (*shown[:-1], "total", shown[-1]))
         teaching.prose(
             "Raise one score, and the others pay. Ten times larger scores leave one word; among many words even a good score is "
             "diluted. (The kernel first subtracts the largest score: same weights.)"

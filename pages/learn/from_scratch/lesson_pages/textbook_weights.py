@@ -72,20 +72,19 @@ TEXTBOOK = (
 )  # fmt: skip
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     encoder = current_encoder()
-    with numbers:
-        textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
-        textbook = textbooks[st.radio("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
-        encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
-        st.text(f"{textbook.sentence}\n{textbook.note}")
-        own = between_words(encoding, textbook)
-        heads = compare(own, textbook.weights)
-        near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
-        st.text(
-            f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
-        )
-        st.dataframe(heads.head(8).drop(columns="name"), hide_index=True, width="content", key="drawn-numbers.table")
+    textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
+    textbook = textbooks[st.radio("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
+    encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
+    st.text(f"{textbook.sentence}\n{textbook.note}")
+    own = between_words(encoding, textbook)
+    heads = compare(own, textbook.weights)
+    near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
+    st.text(
+        f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
+    )
+    st.dataframe(heads.head(8).drop(columns="name"), hide_index=True, width="content", key="drawn-numbers.table")
     mean = own.mean((0, 1))
     pictures = {"drawn": ("As drawn", torch.tensor(textbook.weights)), "mean": ("Average over all heads", shares(mean))}
     said = [

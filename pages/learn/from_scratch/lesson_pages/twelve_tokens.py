@@ -34,26 +34,21 @@ TAKE = "One matrix product does all words at once, at any distance. A key that i
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
-OF_THE_MAP = {
-    NOT: (0.0, 1.0),
-    GOOD: (0.0, 1.0),
-    SOUNDTRACK: (19.0, 19.0),
-    AMAZING: (19.0, 19.0),
-}  # the annotated heatmap's
+# The annotated heatmap's.
+OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     published = {
         f"{role} of {TOKENS[place]}": vector
         for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
         for place, vector in rows.items()
     }
-    with numbers:
-        typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
-        causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-        both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
-        traces = [compute(both, values, masked) for masked in (False, True)]
+    typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
+    causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
+    both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
+    traces = [compute(both, values, masked) for masked in (False, True)]
     trace, charts = traces[causal], {}
     for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
         row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})

@@ -40,24 +40,23 @@ MOST = 8
 D_MODEL = 8
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     published = {"order.words": "dog bites man"}
-    with numbers:
-        for key, value in published.items():
-            st.session_state.setdefault(key, value)
-        words = st.text_input("Your words, two to eight", key="order.words").split()
-        teaching.reset("order", published, "Reset the words")
-        if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
-            show_error(
-                f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
-            )
-            return
-        positions = st.toggle("Add a vector for each position", key="order.positions")
-        first, second = both_orders(words, positions)
-        difference = float((first.context.flip(0) - second.context).abs().max())
-        details = st.expander("Details")
-        details.text(f"A word's context in one order and in the other differs by {error(difference)} at most.")
-        _on_encoder(details)
+    for key, value in published.items():
+        st.session_state.setdefault(key, value)
+    words = st.text_input("Your words, two to eight", key="order.words").split()
+    teaching.reset("order", published, "Reset the words")
+    if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
+        show_error(
+            f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+        )
+        return
+    positions = st.toggle("Add a vector for each position", key="order.positions")
+    first, second = both_orders(words, positions)
+    difference = float((first.context.flip(0) - second.context).abs().max())
+    details = st.expander("Details")
+    details.text(f"A word's context in one order and in the other differs by {error(difference)} at most.")
+    _on_encoder(details)
     columns = [str(n + 1) for n in range(D_MODEL)]
     draw = partial(teaching.grid, columns=columns, names=("word", "number"), kind="signed", maximum=2.0, cell=(32, 36))
     charts = {
@@ -79,7 +78,6 @@ def show(picture, numbers) -> None:
 
 
 def _on_encoder(details) -> None:
-    """Dog bites man on the real encoder, with and without its positions."""
     teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
     try:
         usual, same = compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")

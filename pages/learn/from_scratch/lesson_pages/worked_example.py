@@ -25,18 +25,17 @@ REASON = "0.63 × [−3, 3] = [−1.9, 1.9], and what is 0 adds nothing."
 TAKE = "Context = weights × values, added up; it is then added to the word's own vector. Other words, another context."
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
-        which = teaching.example("worked-example", named)
-        if which == "it":
-            asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
-        else:
-            made = one_head_by_hand.compute(which)
-            asking, tokens, query = "bank", made.words, made.trace.query[one_head_by_hand.BANK]
-            keys, values = made.trace.key, made.trace.value
-        numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
-        trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
+def show(picture) -> None:
+    named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
+    which = teaching.example("worked-example", named)
+    if which == "it":
+        asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
+    else:
+        made = one_head_by_hand.compute(which)
+        asking, tokens, query = "bank", made.words, made.trace.query[one_head_by_hand.BANK]
+        keys, values = made.trace.key, made.trace.value
+    numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
+    trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
     steps = worked_example.steps(trace, tokens)
     best = steps.loc[steps.weight.idxmax()]
     scores = ", ".join(plain(score) for score in steps.score)
