@@ -87,7 +87,7 @@ def is_operators_folder(name: str) -> bool:
     """Whether the name means a folder inside the one that the operator names (SELFATTN_MODEL_DIR)."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
-    return folder is not None and _is_folder(folder)
+    return folder is not None and os.path.isdir(folder)
 
 
 def _bundled(report: Callable[[str], None]) -> Source:
@@ -122,17 +122,20 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """The folder that `name` means, or None where it can only be a Hub id."""
+    """The folder that `name` means, or None where it can only be a Hub id.
+
+    os.path.isdir says no of a path that is too long for this disk, or that mayn't be looked at.
+    """
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     if base is None:
-        if _is_folder(Path(name)):
+        if os.path.isdir(name):
             return Path(name).resolve()
         if looks_local:
             raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
         return None
     folder = inside(base, name)
-    if folder is not None and _is_folder(folder):
+    if folder is not None and os.path.isdir(folder):
         return folder
     if looks_local or folder is None:  # the same words whether there is such a folder or not
         raise LoadError(
@@ -159,10 +162,3 @@ def inside(base: Path, name: str) -> Path | None:
         if not folder.is_relative_to(real):
             return None
     return folder if folder != real else None
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # too long for this disk, or inside a folder that mayn't be read
-        return False
