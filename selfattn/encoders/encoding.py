@@ -64,8 +64,8 @@ class Encoding(Tokens):
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
-        layer, head = _within(layer, self.n_layers, "layer"), _within(head, self.n_heads, "head")
-        return self.recordings[layer].trace(head, rows or slice(None))
+        layer, heads = self._checked(layer, head)
+        return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
         """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own where it is shown only.
@@ -74,8 +74,7 @@ class Encoding(Tokens):
         text's map is made some rows at a time, so that it needs the memory of one step and not of all.
         Raises IndexError for a layer or head that the encoder hasn't.
         """
-        layer, head = self._checked(layer, head)
-        heads, rows = slice(None) if head is None else head, rows or slice(None)
+        (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
             return self.shown[layer, heads, rows]
         n = len(self.tokens)
@@ -102,10 +101,8 @@ class Encoding(Tokens):
 
         head: that head's alone, (n, n).
         """
-        layer, head = self._checked(layer, head)
-        if self.shown is not None:
-            return self.shown[layer] if head is None else self.shown[layer, head]
-        return own_weights(self.recordings[layer], head)
+        layer, heads = self._checked(layer, head)
+        return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that entered W_O in this pass, patches in place.
@@ -114,7 +111,7 @@ class Encoding(Tokens):
         """
         if not self.recordings:
             raise NotRecomputable(f"What this encoder's heads hand over can't be read: {self.reason}")
-        return self.recordings[self._checked(layer)[0]].context[0].transpose(0, 1).float().cpu()
+        return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
         """What each head hands the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
@@ -125,8 +122,9 @@ class Encoding(Tokens):
         """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
         return self.states[layer][list(positions)].mean(dim=0)
 
-    def _checked(self, layer: int, head: int | None = None) -> tuple[int, int | None]:
-        return _within(layer, self.n_layers, "layer"), None if head is None else _within(head, self.n_heads, "head")
+    def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:
+        layer = _within(layer, self.n_layers, "layer")
+        return layer, slice(None) if head is None else _within(head, self.n_heads, "head")
 
 
 def _within(index: int, count: int, what: str) -> int:

@@ -28,15 +28,16 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
             taken.add((name, p))
 
 
-def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens, n: int) -> None:
-    """Refuse what can't be hidden in a text padded to n tokens. Raises ValueError."""
+def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
+    """Refuse what can't be hidden in a text; padding may be, but from no query among it. Raises ValueError."""
+    n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
         if not heads:
             raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) stands for all.")
         if strange := sorted({*heads} - {*all_heads}):
             raise ValueError(f"Expected heads L0 H0 to {all_heads[-1]}, got {strange[0]}.")
-        for at, most in ((hide.queries, len(tokens.ids)), (hide.keys, n)):
+        for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):
             if not at or not all(0 <= p < most for p in at):
                 raise ValueError(f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}.")
         if own := sorted({*hide.queries} & {*hide.keys}):

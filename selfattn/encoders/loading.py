@@ -39,9 +39,8 @@ from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FACTS = (  # what is measured of an encoder, as JSON has it
-    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason",
-    "hide_reason", "one_head_reason", "note",
-    "equal_lengths", "files",
+    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "reason", "patch_reason",
+    "hide_reason", "one_head_reason", "note", "equal_lengths", "files",
 )  # fmt: skip
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
@@ -158,7 +157,7 @@ def _measured(source: Source, device: str, report: Report, base: Path | None = N
     if not pinned:
         fast.check(source.name)
     model, note = _load_model(source, "float32")
-    model, tokenizer = model.to(device).eval().requires_grad_(False), fast.handed_out()
+    model, tokenizer = model.to(device), fast.handed_out()
     most, family = _max_tokens(source, model, tokenizer), model.config.model_type
     files = file_digests(source.folder)
     draft = _encoder(source, model, tokenizer, device=device, family=family, max_tokens=most, files=files)
@@ -171,8 +170,7 @@ def _measured(source: Source, device: str, report: Report, base: Path | None = N
 def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     """The encoder of which all was measured in float32, with its weights; a lower precision and a GPU have their own check."""
     model, _ = _load_model(source, dtype)
-    model = model.to(device).eval().requires_grad_(False)
-    loaded = replace(exact, model=model, device=device, dtype=dtype)
+    loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
         install(model, exact.n_heads)
     if (device, dtype) == ("cpu", "float32"):
@@ -181,7 +179,6 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     return replace(
         loaded,
         reason=reason,
-        recomputable=not reason,
         patch_reason=exact.patch_reason or ("" if loaded.hooked else reason),
         hide_reason=exact.hide_reason or reason,
         one_head_reason=exact.one_head_reason or reason,
@@ -190,7 +187,7 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
 
 def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: Any) -> Encoder:
     """What is known of an encoder; its sizes are 0 before they are measured."""
-    sizes = {"n_layers": 0, "n_heads": 0, "d_model": 0, "d_head": 0, "recomputable": False, "reason": ""}
+    sizes = dict.fromkeys(("n_layers", "n_heads", "d_model", "d_head"), 0)
     return Encoder(
         name=source.name,
         revision=source.revision,
@@ -313,7 +310,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
             local_files_only=True, trust_remote_code=False, output_loading_info=True
         )  # fmt: skip
-    return model, info["missing_keys"], info["unexpected_keys"]
+    return model.requires_grad_(False), info["missing_keys"], info["unexpected_keys"]
 
 
 @contextmanager

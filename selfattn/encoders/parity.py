@@ -9,6 +9,7 @@ float32.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -57,27 +58,27 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     limit = filled(short, max(n, min(encoder.max_tokens, MOST_TOKENS)))
     alone, *beside = _eager(encoder, [short, longer] if pinned else [short])
     _check_maps(encoder, alone)
+    n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
-        install(encoder.model, alone.weights[0].shape[0])
+        install(encoder.model, n_heads)
         encoder = replace(encoder)  # whose twin has the hooks, too
-    n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
-    hides = _in_one_head_and_in_all(short, len(alone.weights), n_heads)
-    padded, refused = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
+    hides = _in_one_head_and_in_all(short, n_layers, n_heads)
+    padded, reasons = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
-    reason, recordings = "", []
+    recordings = []
     for passes in ([alone], padded, *at_limit):
-        if not reason:
-            recordings, reason, found = _held_against(encoder, passes)
-            refused |= found
-    one_head, every_head = (reason or refused.get(hide, "") for hide in hides)
+        if not reasons.get(()):
+            recordings, found = _held_against(encoder, passes)
+            reasons |= found
+    reason = reasons[()]
+    one_head, every_head = (reason or reasons.get((hide,), "") for hide in hides)
     sizes = (getattr(module, "attention_head_size", None) for module in encoder.model.modules())
     return replace(
         encoder,
-        n_layers=len(alone.weights),
+        n_layers=n_layers,
         n_heads=n_heads,
         d_model=d_model,
         d_head=next(filter(None, sizes), d_model // n_heads) if reason else recordings[0].query.shape[-1],
-        recomputable=not reason,
         reason=reason,
         patch_reason=_cannot_patch(encoder, alone) if encoder.hooked else reason,
         hide_reason=every_head,
@@ -129,9 +130,9 @@ def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tupl
 
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
-) -> tuple[list[EagerPass], dict[Hide, str]]:
+) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
     """The batch, and its first text with each of `hides`, in one eager pass; without those that the model refuses, and why."""
-    refused = {}
+    refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
         try:
@@ -140,7 +141,7 @@ def _with_hidden(
             if is_out_of_memory(error) or not hides:
                 raise
             own = "one mask for all heads" if hides[0].heads else "no such mask"
-            refused[hides[0]] = f"its modules take {own} ({type(error).__name__})."
+            refused[hides[:1]] = f"its modules take {own} ({type(error).__name__})."
             hides = hides[1:]
 
 
@@ -213,10 +214,12 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
         )
 
 
-def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[LayerRecording], str, dict[Hide, str]]:
+def _held_against(
+    encoder: Encoder, passes: list[EagerPass]
+) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
     """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or "".
 
-    And why not where a word is hidden, for each of these.
+    By what is hidden, which is nothing (an empty tuple) in the first one.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -224,7 +227,7 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        return [], f"{encoder.family}'s attention can't be read ({brief(error)}).", {}
+        return [], {(): f"{encoder.family}'s attention can't be read ({brief(error)})."}
     if len(recordings[0]) != n_layers:
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
@@ -232,19 +235,15 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
             f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
             "key and value can be read."
         )
-        return [], reason, {}
-    refused = {}
-    for sentence, own in enumerate(passes):
-        reason = _sentence_differs(encoder, own, recordings[sentence], states[sentence])
-        if not own.hidden and reason:
-            return [], reason, {}
-        for hide in own.hidden:
-            refused[hide] = reason or _still_seen(own, hide)
-    return recordings[0], "", refused
+        return [], {(): reason}
+    reasons: dict[tuple[Hide, ...], str] = {}
+    for own, *fast in zip(passes, recordings, states):
+        reasons[own.hidden] = reasons.get(own.hidden) or _sentence_differs(encoder, own, *fast)
+    return recordings[0], reasons
 
 
 def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRecording], states: list[Tensor]) -> str:
-    """How the fast pass of one sentence differs from its eager pass, or ""."""
+    """How the fast pass of one sentence differs from its eager pass, or where that still sees what is hidden; or ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
         if reason:
@@ -255,12 +254,7 @@ def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRe
         if not error <= STATES:
             name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
             return f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
-    return ""
-
-
-def _still_seen(own: EagerPass, hide: Hide) -> str:
-    """Where a hidden token still has weight in the eager pass, or ""."""
-    for layer, weights in enumerate(own.weights):
+    for hide, (layer, weights) in product(own.hidden, enumerate(own.weights)):
         for edge in hide.edges(layer, len(weights)):
             if weights[edge] != 0:  # nor NaN
                 return f"in layer {layer} a hidden token still has the weight {float(weights[edge]):.1e}."
