@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.encoders.batches import in_passes, length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
+from selfattn.encoders.capture import Head, Hide, Patch, Recorder, check_hidden, check_patches, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
-from selfattn.encoders.interventions import check_hidden, check_patches
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import eager_twin, stack_layers

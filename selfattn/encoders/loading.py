@@ -72,7 +72,7 @@ def load_encoder(
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
     source = resolve(name, revision, report)
-    encoder = load_source(source, device, dtype, report, trusted or source.kind == "bundled")
+    encoder = load_source(source, device, dtype, report, trusted or source.bundled)
     return replace(encoder, note=_joined(source.note, encoder.note))
 
 
@@ -112,7 +112,7 @@ def _tried(source: Source, report: Report) -> dict[str, Any]:
     if version not in _found:
         limits = Settings.read()
         base = limits.model_dir and str(limits.model_dir)
-        asked = (source.name, str(source.folder), source.kind, base, limits.probe_megabytes)
+        asked = (source.name, str(source.folder), base, limits.probe_megabytes)
         process = BoundedProcess(__name__)
         try:
             found = process.call(f"{__name__}:probe", *asked, seconds=limits.probe_seconds, report=report)
@@ -136,10 +136,10 @@ def _tried(source: Source, report: Report) -> dict[str, Any]:
 _found: dict[tuple, dict[str, Any]] = {}  # by the version of the folder's files
 
 
-def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
+def probe(name: str, folder: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
     """In a process with bounds: read, build and measure an encoder on the CPU, and try its tokeniser. Raises LoadError."""
     limit_memory(megabytes * 2**20)
-    source = Source(name=name, folder=Path(folder), kind=kind)
+    source = Source(name=name, folder=Path(folder))
     with out_of_memory_as(MemoryError()), unchanged(source.folder):
         stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
         limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
@@ -149,12 +149,11 @@ def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, r
 
 def _measured(source: Source, device: str, report: Report, base: Path | None = None) -> Encoder:
     """The encoder in float32, and what a short text says about it."""
-    pinned = source.kind == "bundled"  # known by its digests: what can be wrong with a folder isn't with this one
     report(f"Reading the weights of {source.name}")
-    if not pinned:
+    if not source.bundled:  # known by its digests: what can be wrong with a folder isn't with this one
         check_folder(source.folder, base or Settings.read().model_dir)
     fast = Fast(source.folder, source.name)
-    if not pinned:
+    if not source.bundled:
         fast.check(source.name)
     model, note = _load_model(source, "float32")
     model, tokenizer = model.to(device), fast.handed_out()
@@ -162,7 +161,7 @@ def _measured(source: Source, device: str, report: Report, base: Path | None = N
     files = file_digests(source.folder)
     draft = _encoder(source, model, tokenizer, device=device, family=family, max_tokens=most, files=files)
     report(f"Checking the kernel against {source.name}'s own attention")
-    measured = measure(draft, _probe(draft), pinned=pinned)
+    measured = measure(draft, _probe(draft), pinned=source.bundled)
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
     return replace(measured, note=_joined(note, measured.note, padding))
 
@@ -249,7 +248,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
             "random numbers. Save the whole model again.",
         )
-    if source.kind != "bundled":
+    if not source.bundled:
         _check_finite(source, model, dtype)
     return model, _joined(note, _unused_in_the_body(source, model, unused))
 

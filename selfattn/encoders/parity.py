@@ -103,9 +103,8 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
     if not states[0][-1].isfinite().all():
         return f"in {encoder.dtype} its last hidden state is not finite."
     for layer, own in zip(recordings[0], alone.weights, strict=True):
-        error = _largest(layer.weights(), own)
-        if not error <= allowed:
-            return f"in {encoder.dtype} {_differ(KERNEL, error)}."
+        if reason := _differ(KERNEL, _largest(layer.weights(), own), allowed):
+            return f"in {encoder.dtype} {reason}."
     return ""
 
 
@@ -250,10 +249,9 @@ def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRe
             more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
             return f"in {encoder.family}, layer {layer}, {reason}{more}."
     for layer, (fast, eager) in enumerate(zip(states, own.states, strict=True)):
-        error = _share(eager, fast)
-        if not error <= STATES:
-            name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
-            return f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
+        name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
+        if reason := _differ(name, _share(eager, fast), STATES):
+            return f"{encoder.family}'s fast pass is not its plain eager pass: {reason}."
     for hide, (layer, weights) in product(own.hidden, enumerate(own.weights)):
         for edge in hide.edges(layer, len(weights)):
             if weights[edge] != 0:  # nor NaN
@@ -274,7 +272,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
             f"a linear layer that takes what the heads hand over was found in {len(recordings)} of {n_layers} layers."
         )
     for layer, (recording, own) in enumerate(zip(recordings, alone.weights)):
-        if reason := _contexts_differ(recording, own.cpu(), 1.0):
+        if reason := _contexts_differ(recording, own.cpu()):
             return f"in layer {layer}, {reason}."
     heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
     inputs = encoder.inputs([alone.tokens] * n_layers)
@@ -311,14 +309,12 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
     own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
     query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))
-    score = float((query * key).max()) * recording.scale
+    more = max(1.0, float((query * key).max()) * recording.scale / SCORE)
     error = _largest(recording.weights(rows=rows), own)
-    if not error <= WEIGHTS * max(1.0, score / SCORE):
-        return _differ(KERNEL, error)
-    return _contexts_differ(recording, own, max(1.0, score / SCORE), rows)
+    return _differ(KERNEL, error, WEIGHTS * more) or _contexts_differ(recording, own, more, rows)
 
 
-def _contexts_differ(recording: LayerRecording, own: Tensor, allowed: float, rows: slice = slice(None)) -> str:
+def _contexts_differ(recording: LayerRecording, own: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
     """How what entered W_O differs from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "more than the heads' contexts enters the output matrix"
@@ -326,11 +322,11 @@ def _contexts_differ(recording: LayerRecording, own: Tensor, allowed: float, row
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
     error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())
-    return "" if error <= CONTEXTS * allowed else _differ("contexts", error)
+    return _differ("contexts", error, CONTEXTS * more)
 
 
-def _differ(what: str, error: float) -> str:
-    return f"{what} differ from the model's own by {error:.1e}"
+def _differ(what: str, error: float, allowed: float) -> str:
+    return "" if error <= allowed else f"{what} differ from the model's own by {error:.1e}"
 
 
 def _largest(ours: Tensor, theirs: Tensor) -> float:
