@@ -214,10 +214,7 @@ class Recorder:
         self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
         self.keep = keep
         self._differentiable = differentiable
-        self._patches: dict[int, list[tuple[int, Patch]]] = {}  # layer -> (sentence of the batch, patch)
-        for row, own in enumerate(patches):
-            for patch in own:
-                self._patches.setdefault(patch.layer, []).append((row, patch))
+        self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
@@ -248,8 +245,8 @@ class Recorder:
         """
         layer = self.n_calls
         self.n_calls += 1
-        if layer in self._patches:
-            context = _patched(context, self._patches[layer])
+        if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
+            context = _patched(context, here)
         if self._differentiable:
             context.requires_grad_()
         if self.keep:
@@ -298,9 +295,9 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
-    attention_mask = _with_hidden(query, attention_mask)
+    if (recorder := current_recorder()) is not None:
+        attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
-    recorder = current_recorder()
     if recorder is None:
         return context, None
     groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
@@ -320,8 +317,8 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 def eager_attention(module, query, key, value, attention_mask, **options):
     """The family's own slow function, which returns its weights: with what the recorder hides."""
     own = sys.modules[type(module).__module__].eager_attention_forward
-    attention_mask = _with_hidden(query, attention_mask)
     if (recorder := current_recorder()) is not None:
+        attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
         recorder.n_calls += 1
     return own(module, query, key, value, added(attention_mask, query.dtype), **options)
 
@@ -331,12 +328,6 @@ def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
-
-
-def _with_hidden(query: Tensor, mask: Tensor | None) -> Tensor | None:
-    """query (batch, n_heads, n, d_head)."""
-    recorder = current_recorder()
-    return mask if recorder is None else recorder.hide(mask, tuple(query.shape[:3]), query.device)
 
 
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:

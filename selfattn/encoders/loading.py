@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,9 @@ from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-FACTS = (  # what is measured of an encoder, as JSON has it
-    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "reason", "patch_reason",
-    "hide_reason", "one_head_reason", "note", "equal_lengths", "files",
-)  # fmt: skip
+# What is measured of an encoder, as JSON has it: all but what comes from its source and how it is to run.
+GIVEN = {"name", "revision", "digest", "model", "tokenizer", "device", "dtype", "around"}
+FACTS = [each.name for each in fields(Encoder) if each.name not in GIVEN]
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
