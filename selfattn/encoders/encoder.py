@@ -93,7 +93,7 @@ class Encoder(TextReader):
             if not n <= pad_to <= self.max_tokens:
                 raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
             tokens = tokens.padded(pad_to, self.tokenizer.pad_token or "[PAD]", self.pad_id)
-        return self._run([tokens], [patches], [tuple(hidden)])[0]
+        return self._run([(tokens, patches, tuple(hidden))])[0]
 
     def encode_batch(
         self,
@@ -113,20 +113,15 @@ class Encoder(TextReader):
             )
         batch = [self.tokenize(text) for text in texts]
         replaced = [()] * len(batch) if patches is None else patches
-        covered = [()] * len(batch) if hidden is None else [tuple(own) for own in hidden]
+        covered = [()] * len(batch) if hidden is None else [*map(tuple, hidden)]
         for what, n in (("patches", len(replaced)), ("hidden tokens", len(covered))):
             if n != len(batch):
                 raise ValueError(f"Expected one collection of {what} for each of {len(batch)} texts, got {n}.")
-
-        def one_pass(places: Sequence[int]) -> list[Encoding]:
-            return self._run(*([each[place] for place in places] for each in (batch, replaced, covered)))
-
-        def length(place: int) -> int:
-            return len(batch[place].ids)
-
+        copies, lengths = list(zip(batch, replaced, covered)), [len(tokens.ids) for tokens in batch]
         encodings: dict[int, Encoding] = {}
-        for places in length_batches(range(len(batch)), length, tokens_a_pass(self.device), self.equal_lengths):
-            encodings |= zip(places, in_halves(one_pass, places))
+        limit = tokens_a_pass(self.device)
+        for places in length_batches(range(len(batch)), lengths.__getitem__, limit, self.equal_lengths):
+            encodings |= zip(places, in_halves(self._run, [copies[place] for place in places]))
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
@@ -137,7 +132,7 @@ class Encoder(TextReader):
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
-        self._check_changes((), hidden, tokens)
+        self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
             output = self.eager(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
@@ -236,7 +231,7 @@ class Encoder(TextReader):
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
         copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
         for copy in copies:
-            self._check_changes(copy.patches, copy.hidden, word.sentence)
+            self._check_changes(word.sentence, copy.patches, copy.hidden)
 
         def changed(some: Sequence[Copy]) -> list[Tensor]:
             own = self.in_copies(some, layers)
@@ -297,7 +292,7 @@ class Encoder(TextReader):
         """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
-    def _check_changes(self, patches: Collection[Patch], hidden: Collection[Hide], tokens: Tokens) -> None:
+    def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
         """Refuse what doesn't fit this encoder, the text, or one another."""
         if patches:
             self.check_patchable()
@@ -306,11 +301,10 @@ class Encoder(TextReader):
             self.check_hideable(hide.heads is not None)
         check_hidden(hidden, self.all_heads, tokens)
 
-    def _run(
-        self, batch: list[Tokens], patches: Sequence[Collection[Patch]], hidden: Sequence[Collection[Hide]]
-    ) -> list[Encoding]:
-        for change in zip(patches, hidden, batch):
-            self._check_changes(*change)
+    def _run(self, copies: Sequence[tuple[Tokens, Collection[Patch], tuple[Hide, ...]]]) -> list[Encoding]:
+        for copy in copies:
+            self._check_changes(*copy)
+        batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
@@ -337,7 +331,7 @@ class Encoder(TextReader):
                     shown=None if self.recomputable else stack_layers(output.attentions, row, n),
                     reason=self.reason,
                     patches=tuple(patches[row]),
-                    hides=tuple(hidden[row]),
+                    hides=hidden[row],
                 )
             )
         return encodings
