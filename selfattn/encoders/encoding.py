@@ -87,10 +87,8 @@ class Encoding(Tokens):
     def rows(self, position: int) -> Tensor:
         """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
         position = _within(position, len(self.tokens), "position")
-        if self.shown is not None:
-            return self.shown[:, :, position]
         row = slice(position, position + 1)
-        return torch.stack([recording.weights(rows=row)[:, 0] for recording in self.recordings])
+        return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
         """What a word attends to, in every layer and head: (n_layers, n_heads, n), averaged over its positions."""
