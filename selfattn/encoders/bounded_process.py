@@ -106,7 +106,7 @@ class BoundedProcess:
         closing.enter_context(self._peer)
         with theirs:
             if FORKS and self._imports:
-                _helper(self._imports).fork(theirs)
+                socket.send_fds(_helper(self._imports).begin(), [b"f"], [theirs.fileno()])
             else:
                 begun = closing.enter_context(_program(theirs))  # at the end it is waited for, once it is killed
                 closing.callback(begun.kill)
@@ -152,9 +152,6 @@ class _Helper:
                 with theirs:
                     self._process = _program(theirs, *self._imports)
             return self._control
-
-    def fork(self, connection: Connection) -> None:
-        socket.send_fds(self.begin(), [b"f"], [connection.fileno()])
 
 
 _helper = functools.cache(_Helper)
