@@ -84,7 +84,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
     from selfattn.encoders.sources import Source
 
     try:
-        encoder = load_source(Source(name=name, folder=folder, kind="folder"))
+        encoder = load_source(Source(name=name, folder=folder))
     except LoadError as error:
         return "refused", "", "", str(error)
     if not encoder.recomputable:

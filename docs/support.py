@@ -105,7 +105,7 @@ def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
     from selfattn.encoders.sources import Source
 
     try:
-        encoder = load_source(Source(name="it", folder=folder, kind="folder"))
+        encoder = load_source(Source(name="it", folder=folder))
     except LoadError as error:
         return "refused", str(error), {}
     errors, wrong = differs(encoder, folder)

@@ -102,14 +102,15 @@ class BoundedProcess:
     def _begin(self) -> None:
         self.end()
         self._peer, theirs = Pipe()
-        steps: list[Callable[[], Any]] = [self._peer.close]
+        closing = contextlib.ExitStack()
+        closing.enter_context(self._peer)
         with theirs:
             if FORKS and self._imports:
-                _helper(self._imports).fork(theirs)
+                socket.send_fds(_helper(self._imports).begin(), [b"f"], [theirs.fileno()])
             else:
-                begun = _program(theirs)
-                steps = [begun.kill, begun.wait, *steps]
-        self._close = weakref.finalize(self, _each, steps)
+                begun = closing.enter_context(_program(theirs))  # at the end it is waited for, once it is killed
+                closing.callback(begun.kill)
+        self._close = weakref.finalize(self, closing.close)
         try:
             self._ask("builtins:bool", (), BEGIN)
             if self._first:
@@ -152,9 +153,6 @@ class _Helper:
                     self._process = _program(theirs, *self._imports)
             return self._control
 
-    def fork(self, connection: Connection) -> None:
-        socket.send_fds(self.begin(), [b"f"], [connection.fileno()])
-
 
 _helper = functools.cache(_Helper)
 
@@ -167,12 +165,6 @@ def _program(connection: Connection | socket.socket, *imports: str) -> subproces
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
     )  # fmt: skip
-
-
-def _each(steps: list[Callable[[], Any]]) -> None:
-    for step in steps:
-        with contextlib.suppress(OSError):
-            step()
 
 
 def _serve(peer: Connection) -> None:

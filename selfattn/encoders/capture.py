@@ -25,6 +25,7 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from transformers.masking_utils import eager_mask, sdpa_mask
 
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.precision import attend_precisely, precision, to_single
 from selfattn.kernel import AttentionTrace
 
@@ -88,6 +89,47 @@ class Hide:
         """(head, query, key) of each that is hidden in a layer."""
         heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]
         return product(heads, self.queries, self.keys)
+
+
+def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
+    """Refuse patches that don't fit an encoder of this shape, a text of n tokens, or one another. Raises ValueError."""
+    taken = set()
+    for patch in patches:
+        name, at = Head(patch.layer, patch.head), patch.positions
+        if not (0 <= patch.layer < n_layers and 0 <= patch.head < n_heads):
+            raise ValueError(f"Expected a patch of L0 H0 to L{n_layers - 1} H{n_heads - 1}, got {name}.")
+        if at is not None and (not at or not all(0 <= p < n for p in at)):
+            raise ValueError(f"Expected positions from 0 to {n - 1} for the patch of {name}, got {at}.")
+        shapes = [(d_head,)] + ([] if at is None else [(len(at), d_head)])
+        finite = bool(patch.value.isfinite().all())
+        if tuple(patch.value.shape) not in shapes or not finite:
+            wanted, among = " or ".join(map(str, shapes)), "" if finite else " with NaN or infinity among them"
+            raise ValueError(
+                f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}{among}."
+            )
+        for p in range(n) if at is None else at:
+            if (name, p) in taken:
+                raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
+            taken.add((name, p))
+
+
+def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
+    """Refuse what can't be hidden in a text; padding may be, but from no query among it. Raises ValueError."""
+    n = len(tokens.ids)
+    for hide in hidden:
+        heads = all_heads if hide.heads is None else hide.heads
+        if not heads:
+            raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) stands for all.")
+        if strange := sorted({*heads} - {*all_heads}):
+            raise ValueError(f"Expected heads L0 H0 to {all_heads[-1]}, got {strange[0]}.")
+        for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):
+            if not at or not all(0 <= p < most for p in at):
+                raise ValueError(f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}.")
+        if own := sorted({*hide.queries} & {*hide.keys}):
+            names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in own)
+            raise ValueError(
+                f"A token is never hidden from itself: {names} stands in queries and in keys. Take it from one."
+            )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -172,10 +214,7 @@ class Recorder:
         self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
         self.keep = keep
         self._differentiable = differentiable
-        self._patches: dict[int, list[tuple[int, Patch]]] = {}  # layer -> (sentence of the batch, patch)
-        for row, own in enumerate(patches):
-            for patch in own:
-                self._patches.setdefault(patch.layer, []).append((row, patch))
+        self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
@@ -206,8 +245,8 @@ class Recorder:
         """
         layer = self.n_calls
         self.n_calls += 1
-        if layer in self._patches:
-            context = _patched(context, self._patches[layer])
+        if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
+            context = _patched(context, here)
         if self._differentiable:
             context.requires_grad_()
         if self.keep:
@@ -256,9 +295,9 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
-    attention_mask = _with_hidden(query, attention_mask)
+    if (recorder := current_recorder()) is not None:
+        attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
-    recorder = current_recorder()
     if recorder is None:
         return context, None
     groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
@@ -278,8 +317,8 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 def eager_attention(module, query, key, value, attention_mask, **options):
     """The family's own slow function, which returns its weights: with what the recorder hides."""
     own = sys.modules[type(module).__module__].eager_attention_forward
-    attention_mask = _with_hidden(query, attention_mask)
     if (recorder := current_recorder()) is not None:
+        attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
         recorder.n_calls += 1
     return own(module, query, key, value, added(attention_mask, query.dtype), **options)
 
@@ -289,12 +328,6 @@ def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
-
-
-def _with_hidden(query: Tensor, mask: Tensor | None) -> Tensor | None:
-    """query (batch, n_heads, n, d_head)."""
-    recorder = current_recorder()
-    return mask if recorder is None else recorder.hide(mask, tuple(query.shape[:3]), query.device)
 
 
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
-from selfattn.encoders.untrusted_files import open_plain, read_json, unreadable, walk
+from selfattn.encoders.untrusted_files import open_plain, read_json, reading, walk
 
 # Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
 LEADING_AWAY = re.compile(
@@ -38,7 +38,8 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
     base: the folder to which the operator confines encoders. What a folder takes of time and memory isn't asked here: one
     that nobody vouches for is opened in a process with bounds (loading.py).
     """
-    names = _names(folder)
+    with reading(folder):
+        names = sorted(os.listdir(folder))
     if ADAPTER in names:
         _refuse_adapter(folder / ADAPTER)
     if "config.json" not in names:
@@ -60,14 +61,6 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
     _check_tokenizer(folder, config)
 
 
-def _names(folder: Path) -> list[str]:
-    """What stands directly in the folder."""
-    try:
-        return sorted(os.listdir(folder))
-    except OSError as error:
-        raise unreadable(folder, error) from None
-
-
 def _refuse_adapter(file: Path) -> NoReturn:
     adapter = read_json(file, "adapter")
     base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
@@ -81,14 +74,13 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 def _check_file(path: Path) -> None:
     """A plain file or a folder."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:  # a link to what isn't there, as in a cache that holds a model in part
-        return
-    except OSError as error:
-        raise unreadable(path, error) from None
+    with reading(path):
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError:  # a link to what isn't there, as in a cache that holds a model in part
+            return
     shown = f"{path.parent.name}/{path.name}"
-    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise LoadError("file", f"{shown} is a pipe, a socket or a device. Expected plain files: remove it.")
     if DISTRIBUTED.fullmatch(path.name):
         raise LoadError("weights", f"{shown} is a part of a distributed checkpoint. Save the model whole.")
@@ -97,10 +89,8 @@ def _check_file(path: Path) -> None:
 def _check_links(folder: Path) -> None:
     """Where the operator confines paths to one folder, no link may lead out of it."""
     for path in folder.rglob("*"):
-        try:
+        with reading(path):
             inside = path.resolve().is_relative_to(folder)
-        except (OSError, RuntimeError) as error:  # a loop, by the version of Python
-            raise unreadable(path, error) from None
         if not inside:
             raise LoadError(
                 "link",
@@ -173,10 +163,8 @@ def weight_files(folder: Path) -> list[Path]:
 
 def weights_digest(folder: Path) -> str:
     """sha256 over the weights files, in order."""
-    files = weight_files(folder)
-    if len(files) == 1:
-        return file_digest(files[0])
-    return hashlib.sha256("".join(file_digest(file) for file in files).encode()).hexdigest()
+    digests = [file_digest(file) for file in weight_files(folder)]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def file_digests(folder: Path) -> dict[str, str]:
@@ -212,10 +200,8 @@ def states(folder: Path) -> tuple[tuple, ...]:
 
 def _state(path: Path) -> tuple[str, int, int, int, int]:
     """What tells a version of a file from another, the time that the system keeps among it. Raises LoadError."""
-    try:
+    with reading(path):
         status = path.stat()
-    except OSError as error:
-        raise unreadable(path, error) from None
     return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
@@ -237,9 +223,6 @@ def file_digest(path: Path) -> str:
     """sha256 of a file; read once for each version of the file. Raises LoadError for what can't be read."""
     state = _state(path)
     if state not in _digests:
-        with open_plain(path) as file:
-            try:
-                _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise unreadable(path, error) from None
+        with open_plain(path) as file, reading(path):
+            _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
     return _digests[state]

@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.encoders.batches import in_passes, length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
+from selfattn.encoders.capture import Head, Hide, Patch, Recorder, check_hidden, check_patches, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
-from selfattn.encoders.interventions import check_hidden, check_patches
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import eager_twin, stack_layers
@@ -51,8 +50,7 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
-    reason: str  # why not, where it isn't
+    reason: str = ""  # measured at load: why it can't be recomputed (parity.py); "" where it can
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     hide_reason: str = ""  # measured at load: why tokens can't be hidden; "" where they can
     one_head_reason: str = ""  # measured at load: why not in some heads alone
@@ -89,11 +87,13 @@ class Encoder(TextReader):
         ValueError for a patch or a hidden token that doesn't fit the encoder, the text or the others; NotRecomputable for any
         patch where what enters W_O isn't known, for any hidden token where the encoder takes no such mask.
         """
-        tokens, hidden = self.tokenize(text, pair), tuple(hidden)
-        n = len(tokens.ids)
-        if pad_to is not None and not n <= pad_to <= self.max_tokens:
-            raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
-        return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches], hidden=[hidden])[0]
+        tokens = self.tokenize(text, pair)
+        if pad_to is not None:
+            n = len(tokens.ids)
+            if not n <= pad_to <= self.max_tokens:
+                raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
+            tokens = tokens.padded(pad_to, self.tokenizer.pad_token or "[PAD]", self.pad_id)
+        return self._run([(tokens, patches, tuple(hidden))])[0]
 
     def encode_batch(
         self,
@@ -113,21 +113,15 @@ class Encoder(TextReader):
             )
         batch = [self.tokenize(text) for text in texts]
         replaced = [()] * len(batch) if patches is None else patches
-        covered = [()] * len(batch) if hidden is None else [tuple(own) for own in hidden]
+        covered = [()] * len(batch) if hidden is None else [*map(tuple, hidden)]
         for what, n in (("patches", len(replaced)), ("hidden tokens", len(covered))):
             if n != len(batch):
                 raise ValueError(f"Expected one collection of {what} for each of {len(batch)} texts, got {n}.")
-        lengths = [len(tokens.ids) for tokens in batch]
-
-        def one_pass(places: Sequence[int]) -> list[Encoding]:
-            length = max(lengths[place] for place in places)
-            own = [batch[place] for place in places]
-            return self._run(own, length, False, [replaced[at] for at in places], [covered[at] for at in places])
-
+        copies, lengths = list(zip(batch, replaced, covered)), [len(tokens.ids) for tokens in batch]
         encodings: dict[int, Encoding] = {}
         limit = tokens_a_pass(self.device)
         for places in length_batches(range(len(batch)), lengths.__getitem__, limit, self.equal_lengths):
-            encodings |= zip(places, in_halves(one_pass, places))
+            encodings |= zip(places, in_halves(self._run, [copies[place] for place in places]))
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
@@ -138,7 +132,7 @@ class Encoder(TextReader):
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
-        self._check_changes((), hidden, tokens, len(tokens.ids))
+        self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
             output = self.eager(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
@@ -237,7 +231,7 @@ class Encoder(TextReader):
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
         copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
         for copy in copies:
-            self._check_changes(copy.patches, copy.hidden, word.sentence, n)
+            self._check_changes(word.sentence, copy.patches, copy.hidden)
 
         def changed(some: Sequence[Copy]) -> list[Tensor]:
             own = self.in_copies(some, layers)
@@ -275,9 +269,14 @@ class Encoder(TextReader):
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @property
+    def recomputable(self) -> bool:
+        """Whether there are as many recordings as layers, and the kernel's weights are the model's own: measured at load."""
+        return not self.reason
+
+    @property
     def patchable(self) -> bool:
         """Whether heads' outputs can be swapped and removed: what enters W_O was found, and verified at load."""
-        return not self.patch_reason and (self.recomputable or self.hooked)
+        return not self.patch_reason
 
     @property
     def hooked(self) -> bool:
@@ -293,30 +292,23 @@ class Encoder(TextReader):
         """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
-    def _check_changes(self, patches: Collection[Patch], hidden: Collection[Hide], tokens: Tokens, n: int) -> None:
-        """Refuse what doesn't fit this encoder, the text padded to n tokens, or one another."""
+    def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
+        """Refuse what doesn't fit this encoder, the text, or one another."""
         if patches:
             self.check_patchable()
-            check_patches(patches, self.n_layers, self.n_heads, self.d_head, n)
+            check_patches(patches, self.n_layers, self.n_heads, self.d_head, len(tokens.ids))
         for hide in hidden:
             self.check_hideable(hide.heads is not None)
-        check_hidden(hidden, self.all_heads, tokens, n)
+        check_hidden(hidden, self.all_heads, tokens)
 
-    def _run(
-        self,
-        batch: list[Tokens],
-        length: int,
-        keep_padding: bool,
-        patches: Sequence[Collection[Patch]],
-        hidden: Sequence[Collection[Hide]],
-    ) -> list[Encoding]:
-        lengths = [length if keep_padding else len(tokens.ids) for tokens in batch]
-        for change in zip(patches, hidden, batch, lengths):
-            self._check_changes(*change)
-        inputs = self.inputs(batch, length)
+    def _run(self, copies: Sequence[tuple[Tokens, Collection[Patch], tuple[Hide, ...]]]) -> list[Encoding]:
+        for copy in copies:
+            self._check_changes(*copy)
+        batch, patches, hidden = zip(*copies)
+        inputs = self.inputs(batch)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
-        with torch.no_grad(), self.pass_over(len(batch), length):
+        with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
                 output = self.eager(inputs)
             else:
@@ -325,10 +317,10 @@ class Encoder(TextReader):
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         states = self.states(output)
         encodings = []
-        for row, (tokens, n) in enumerate(zip(batch, lengths)):
+        for row, tokens in enumerate(batch):
+            n = len(tokens.ids)
             cut = tuple(_row(state, row, n) for state in states)
-            self.check_finite(tokens, [state[: len(tokens.ids)] for state in cut])
-            tokens = tokens.padded(n, self.tokenizer.pad_token or "[PAD]", self.pad_id)
+            self.check_finite(tokens, [state[: n - tokens.padding] for state in cut])
             encodings.append(
                 Encoding(
                     **{of.name: getattr(tokens, of.name) for of in fields(Tokens)},
@@ -339,7 +331,7 @@ class Encoder(TextReader):
                     shown=None if self.recomputable else stack_layers(output.attentions, row, n),
                     reason=self.reason,
                     patches=tuple(patches[row]),
-                    hides=tuple(hidden[row]),
+                    hides=hidden[row],
                 )
             )
         return encodings
@@ -381,9 +373,7 @@ class Encoder(TextReader):
     def check_patchable(self) -> None:
         """Raise NotRecomputable where heads' outputs can't be swapped or removed."""
         if not self.patchable:
-            raise NotRecomputable(
-                f"No head of {self.title} can be swapped or removed: {self.patch_reason or self.reason}"
-            )
+            raise NotRecomputable(f"No head of {self.title} can be swapped or removed: {self.patch_reason}")
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

@@ -64,8 +64,8 @@ class Encoding(Tokens):
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
-        layer, head = _within(layer, self.n_layers, "layer"), _within(head, self.n_heads, "head")
-        return self.recordings[layer].trace(head, rows or slice(None))
+        layer, heads = self._checked(layer, head)
+        return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
         """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own where it is shown only.
@@ -74,8 +74,7 @@ class Encoding(Tokens):
         text's map is made some rows at a time, so that it needs the memory of one step and not of all.
         Raises IndexError for a layer or head that the encoder hasn't.
         """
-        layer, head = self._checked(layer, head)
-        heads, rows = slice(None) if head is None else head, rows or slice(None)
+        (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
             return self.shown[layer, heads, rows]
         n = len(self.tokens)
@@ -88,10 +87,8 @@ class Encoding(Tokens):
     def rows(self, position: int) -> Tensor:
         """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
         position = _within(position, len(self.tokens), "position")
-        if self.shown is not None:
-            return self.shown[:, :, position]
         row = slice(position, position + 1)
-        return torch.stack([recording.weights(rows=row)[:, 0] for recording in self.recordings])
+        return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
         """What a word attends to, in every layer and head: (n_layers, n_heads, n), averaged over its positions."""
@@ -102,10 +99,8 @@ class Encoding(Tokens):
 
         head: that head's alone, (n, n).
         """
-        layer, head = self._checked(layer, head)
-        if self.shown is not None:
-            return self.shown[layer] if head is None else self.shown[layer, head]
-        return own_weights(self.recordings[layer], head)
+        layer, heads = self._checked(layer, head)
+        return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that entered W_O in this pass, patches in place.
@@ -114,7 +109,7 @@ class Encoding(Tokens):
         """
         if not self.recordings:
             raise NotRecomputable(f"What this encoder's heads hand over can't be read: {self.reason}")
-        return self.recordings[self._checked(layer)[0]].context[0].transpose(0, 1).float().cpu()
+        return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
         """What each head hands the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
@@ -125,8 +120,9 @@ class Encoding(Tokens):
         """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
         return self.states[layer][list(positions)].mean(dim=0)
 
-    def _checked(self, layer: int, head: int | None = None) -> tuple[int, int | None]:
-        return _within(layer, self.n_layers, "layer"), None if head is None else _within(head, self.n_heads, "head")
+    def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:
+        layer = _within(layer, self.n_layers, "layer")
+        return layer, slice(None) if head is None else _within(head, self.n_heads, "head")
 
 
 def _within(index: int, count: int, what: str) -> int:

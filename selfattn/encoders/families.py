@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+import transformers
+from tokenizers import ByteLevelBPETokenizer
 from torch import nn
 
 from selfattn.encoders.loading import quiet
@@ -89,26 +91,17 @@ def save_tiny(
     masked_head: with the family's masked-language head; classes: with its classification head, for these. Raises KeyError for
     a tokeniser kind that isn't known.
     """
-    from transformers import (
-        AutoConfig,
-        AutoModel,
-        AutoModelForMaskedLM,
-        AutoModelForSequenceClassification,
-        AutoModelForTextEncoding,
-    )
-
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
     settings = {**COMMON, "vocab_size": len(tokenizer), **ids, **family.settings}
     known = {key: value for key, value in settings.items() if value is not None}
+    loader = transformers.AutoModelForMaskedLM if masked_head else transformers.AutoModel
     with quiet():
-        config = AutoConfig.for_model(family.model_type, **known)
-    loader = AutoModelForSequenceClassification if classes else AutoModelForMaskedLM if masked_head else AutoModel
-    if classes:
-        config.id2label = dict(enumerate(classes))
-    if config.is_encoder_decoder:  # T5: its encoder half alone
-        loader, config.is_encoder_decoder = AutoModelForTextEncoding, False
-    with quiet():
+        config = transformers.AutoConfig.for_model(family.model_type, **known)
+        if classes:
+            loader, config.id2label = transformers.AutoModelForSequenceClassification, dict(enumerate(classes))
+        if config.is_encoder_decoder:  # T5: its encoder half alone
+            loader, config.is_encoder_decoder = transformers.AutoModelForTextEncoding, False
         model = loader.from_config(config)
         fill(model, seed, family.spread)
         model.save_pretrained(folder)
@@ -133,20 +126,15 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
 
 def wordpiece_tokenizer():
     """A lower-casing WordPiece tokeniser that splits what it doesn't know ("riverbank" into river and ##bank)."""
-    from transformers import BertTokenizer
-
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
     pieces += [f"##{piece}" for piece in (*letters, "bank", "ing", "er", "ed")]
-    return BertTokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=64)
+    return transformers.BertTokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=64)
 
 
 def byte_tokenizer():
     """A byte-level BPE tokeniser trained on a few sentences: any text at all, several tokens to a strange letter."""
-    from tokenizers import ByteLevelBPETokenizer
-    from transformers import RobertaTokenizer
-
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
     trainer.train_from_iterator(
@@ -154,19 +142,17 @@ def byte_tokenizer():
     )
     trained = json.loads(trainer.to_str())["model"]
     merges = [tuple(pair) for pair in trained["merges"]]
-    return RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)
+    return transformers.RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)
 
 
 def unigram_tokenizer():
     """A sentencepiece-like tokeniser: pieces with a leading "▁", the likeliest split wins."""
-    from transformers import XLMRobertaTokenizer
-
     letters = "abcdefghijklmnopqrstuvwxyzTSIW.,'?!-"
     words = "▁The ▁the ▁bank ▁of ▁river ▁was ▁mud dy ▁after ▁rain ▁loan ▁in ▁morning ▁She ▁sat ▁by ▁water bank er ing"
     scored = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)]
     scored += [(piece, -4.0) for piece in words.split()] + [(letter, -8.0) for letter in letters]
     scored += [("<mask>", 0.0)]
-    return XLMRobertaTokenizer(vocab=scored, model_max_length=64)
+    return transformers.XLMRobertaTokenizer(vocab=scored, model_max_length=64)
 
 
 TOKENIZERS = {"wordpiece": wordpiece_tokenizer, "bytes": byte_tokenizer, "unigram": unigram_tokenizer}

@@ -54,7 +54,7 @@ def read_head(encoder: Encoder, loader: type, families: Collection[str], what: s
     # A pooler stands in the encoder's part; the encoder itself needs none.
     if any(not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key for key in missing):
         raise NoHead(nothing)
-    return model.eval().requires_grad_(False)
+    return model
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,9 @@ from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-FACTS = (  # what is measured of an encoder, as JSON has it
-    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason",
-    "hide_reason", "one_head_reason", "note",
-    "equal_lengths", "files",
-)  # fmt: skip
+# What is measured of an encoder, as JSON has it: all but what comes from its source and how it is to run.
+GIVEN = {"name", "revision", "digest", "model", "tokenizer", "device", "dtype", "around"}
+FACTS = [each.name for each in fields(Encoder) if each.name not in GIVEN]
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
@@ -73,7 +71,7 @@ def load_encoder(
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
     source = resolve(name, revision, report)
-    encoder = load_source(source, device, dtype, report, trusted or source.kind == "bundled")
+    encoder = load_source(source, device, dtype, report, trusted or source.bundled)
     return replace(encoder, note=_joined(source.note, encoder.note))
 
 
@@ -113,7 +111,7 @@ def _tried(source: Source, report: Report) -> dict[str, Any]:
     if version not in _found:
         limits = Settings.read()
         base = limits.model_dir and str(limits.model_dir)
-        asked = (source.name, str(source.folder), source.kind, base, limits.probe_megabytes)
+        asked = (source.name, str(source.folder), base, limits.probe_megabytes)
         process = BoundedProcess(__name__)
         try:
             found = process.call(f"{__name__}:probe", *asked, seconds=limits.probe_seconds, report=report)
@@ -137,10 +135,10 @@ def _tried(source: Source, report: Report) -> dict[str, Any]:
 _found: dict[tuple, dict[str, Any]] = {}  # by the version of the folder's files
 
 
-def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
+def probe(name: str, folder: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
     """In a process with bounds: read, build and measure an encoder on the CPU, and try its tokeniser. Raises LoadError."""
     limit_memory(megabytes * 2**20)
-    source = Source(name=name, folder=Path(folder), kind=kind)
+    source = Source(name=name, folder=Path(folder))
     with out_of_memory_as(MemoryError()), unchanged(source.folder):
         stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
         limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
@@ -150,20 +148,19 @@ def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, r
 
 def _measured(source: Source, device: str, report: Report, base: Path | None = None) -> Encoder:
     """The encoder in float32, and what a short text says about it."""
-    pinned = source.kind == "bundled"  # known by its digests: what can be wrong with a folder isn't with this one
     report(f"Reading the weights of {source.name}")
-    if not pinned:
+    if not source.bundled:  # known by its digests: what can be wrong with a folder isn't with this one
         check_folder(source.folder, base or Settings.read().model_dir)
     fast = Fast(source.folder, source.name)
-    if not pinned:
+    if not source.bundled:
         fast.check(source.name)
     model, note = _load_model(source, "float32")
-    model, tokenizer = model.to(device).eval().requires_grad_(False), fast.handed_out()
+    model, tokenizer = model.to(device), fast.handed_out()
     most, family = _max_tokens(source, model, tokenizer), model.config.model_type
     files = file_digests(source.folder)
     draft = _encoder(source, model, tokenizer, device=device, family=family, max_tokens=most, files=files)
     report(f"Checking the kernel against {source.name}'s own attention")
-    measured = measure(draft, _probe(draft), pinned=pinned)
+    measured = measure(draft, _probe(draft), pinned=source.bundled)
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
     return replace(measured, note=_joined(note, measured.note, padding))
 
@@ -171,8 +168,7 @@ def _measured(source: Source, device: str, report: Report, base: Path | None = N
 def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     """The encoder of which all was measured in float32, with its weights; a lower precision and a GPU have their own check."""
     model, _ = _load_model(source, dtype)
-    model = model.to(device).eval().requires_grad_(False)
-    loaded = replace(exact, model=model, device=device, dtype=dtype)
+    loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
         install(model, exact.n_heads)
     if (device, dtype) == ("cpu", "float32"):
@@ -181,7 +177,6 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     return replace(
         loaded,
         reason=reason,
-        recomputable=not reason,
         patch_reason=exact.patch_reason or ("" if loaded.hooked else reason),
         hide_reason=exact.hide_reason or reason,
         one_head_reason=exact.one_head_reason or reason,
@@ -190,7 +185,7 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
 
 def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: Any) -> Encoder:
     """What is known of an encoder; its sizes are 0 before they are measured."""
-    sizes = {"n_layers": 0, "n_heads": 0, "d_model": 0, "d_head": 0, "recomputable": False, "reason": ""}
+    sizes = dict.fromkeys(("n_layers", "n_heads", "d_model", "d_head"), 0)
     return Encoder(
         name=source.name,
         revision=source.revision,
@@ -252,7 +247,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
             "random numbers. Save the whole model again.",
         )
-    if source.kind != "bundled":
+    if not source.bundled:
         _check_finite(source, model, dtype)
     return model, _joined(note, _unused_in_the_body(source, model, unused))
 
@@ -313,7 +308,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
             local_files_only=True, trust_remote_code=False, output_loading_info=True
         )  # fmt: skip
-    return model, info["missing_keys"], info["unexpected_keys"]
+    return model.requires_grad_(False), info["missing_keys"], info["unexpected_keys"]
 
 
 @contextmanager

@@ -64,9 +64,8 @@ def check_model_type(name: str, config: dict) -> None:
 
 def ignores_interface(config) -> bool:
     """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
-    try:
-        classes = MODEL_MAPPING[type(config)]
-    except KeyError:
+    classes = MODEL_MAPPING.get(type(config), None)
+    if classes is None:
         return True
     first = classes[0] if isinstance(classes, tuple) else classes
     return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")

@@ -9,6 +9,7 @@ float32.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -57,27 +58,27 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     limit = filled(short, max(n, min(encoder.max_tokens, MOST_TOKENS)))
     alone, *beside = _eager(encoder, [short, longer] if pinned else [short])
     _check_maps(encoder, alone)
+    n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
-        install(encoder.model, alone.weights[0].shape[0])
+        install(encoder.model, n_heads)
         encoder = replace(encoder)  # whose twin has the hooks, too
-    n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
-    hides = _in_one_head_and_in_all(short, len(alone.weights), n_heads)
-    padded, refused = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
+    hides = _in_one_head_and_in_all(short, n_layers, n_heads)
+    padded, reasons = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
-    reason, recordings = "", []
+    recordings = []
     for passes in ([alone], padded, *at_limit):
-        if not reason:
-            recordings, reason, found = _held_against(encoder, passes)
-            refused |= found
-    one_head, every_head = (reason or refused.get(hide, "") for hide in hides)
+        if not reasons.get(()):
+            recordings, found = _held_against(encoder, passes)
+            reasons |= found
+    reason = reasons[()]
+    one_head, every_head = (reason or reasons.get((hide,), "") for hide in hides)
     sizes = (getattr(module, "attention_head_size", None) for module in encoder.model.modules())
     return replace(
         encoder,
-        n_layers=len(alone.weights),
+        n_layers=n_layers,
         n_heads=n_heads,
         d_model=d_model,
         d_head=next(filter(None, sizes), d_model // n_heads) if reason else recordings[0].query.shape[-1],
-        recomputable=not reason,
         reason=reason,
         patch_reason=_cannot_patch(encoder, alone) if encoder.hooked else reason,
         hide_reason=every_head,
@@ -102,9 +103,8 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
     if not states[0][-1].isfinite().all():
         return f"in {encoder.dtype} its last hidden state is not finite."
     for layer, own in zip(recordings[0], alone.weights, strict=True):
-        error = _largest(layer.weights(), own)
-        if not error <= allowed:
-            return f"in {encoder.dtype} {_differ(KERNEL, error)}."
+        if reason := _differ(KERNEL, _largest(layer.weights(), own), allowed):
+            return f"in {encoder.dtype} {reason}."
     return ""
 
 
@@ -129,9 +129,9 @@ def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tupl
 
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
-) -> tuple[list[EagerPass], dict[Hide, str]]:
+) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
     """The batch, and its first text with each of `hides`, in one eager pass; without those that the model refuses, and why."""
-    refused = {}
+    refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
         try:
@@ -140,7 +140,7 @@ def _with_hidden(
             if is_out_of_memory(error) or not hides:
                 raise
             own = "one mask for all heads" if hides[0].heads else "no such mask"
-            refused[hides[0]] = f"its modules take {own} ({type(error).__name__})."
+            refused[hides[:1]] = f"its modules take {own} ({type(error).__name__})."
             hides = hides[1:]
 
 
@@ -213,10 +213,12 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
         )
 
 
-def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[LayerRecording], str, dict[Hide, str]]:
+def _held_against(
+    encoder: Encoder, passes: list[EagerPass]
+) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
     """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or "".
 
-    And why not where a word is hidden, for each of these.
+    By what is hidden, which is nothing (an empty tuple) in the first one.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -224,7 +226,7 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        return [], f"{encoder.family}'s attention can't be read ({brief(error)}).", {}
+        return [], {(): f"{encoder.family}'s attention can't be read ({brief(error)})."}
     if len(recordings[0]) != n_layers:
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
@@ -232,35 +234,25 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
             f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
             "key and value can be read."
         )
-        return [], reason, {}
-    refused = {}
-    for sentence, own in enumerate(passes):
-        reason = _sentence_differs(encoder, own, recordings[sentence], states[sentence])
-        if not own.hidden and reason:
-            return [], reason, {}
-        for hide in own.hidden:
-            refused[hide] = reason or _still_seen(own, hide)
-    return recordings[0], "", refused
+        return [], {(): reason}
+    reasons: dict[tuple[Hide, ...], str] = {}
+    for own, *fast in zip(passes, recordings, states):
+        reasons[own.hidden] = reasons.get(own.hidden) or _sentence_differs(encoder, own, *fast)
+    return recordings[0], reasons
 
 
 def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRecording], states: list[Tensor]) -> str:
-    """How the fast pass of one sentence differs from its eager pass, or ""."""
+    """How the fast pass of one sentence differs from its eager pass, or where that still sees what is hidden; or ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
         if reason:
             more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
             return f"in {encoder.family}, layer {layer}, {reason}{more}."
     for layer, (fast, eager) in enumerate(zip(states, own.states, strict=True)):
-        error = _share(eager, fast)
-        if not error <= STATES:
-            name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
-            return f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
-    return ""
-
-
-def _still_seen(own: EagerPass, hide: Hide) -> str:
-    """Where a hidden token still has weight in the eager pass, or ""."""
-    for layer, weights in enumerate(own.weights):
+        name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
+        if reason := _differ(name, _share(eager, fast), STATES):
+            return f"{encoder.family}'s fast pass is not its plain eager pass: {reason}."
+    for hide, (layer, weights) in product(own.hidden, enumerate(own.weights)):
         for edge in hide.edges(layer, len(weights)):
             if weights[edge] != 0:  # nor NaN
                 return f"in layer {layer} a hidden token still has the weight {float(weights[edge]):.1e}."
@@ -280,7 +272,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
             f"a linear layer that takes what the heads hand over was found in {len(recordings)} of {n_layers} layers."
         )
     for layer, (recording, own) in enumerate(zip(recordings, alone.weights)):
-        if reason := _contexts_differ(recording, own.cpu(), 1.0):
+        if reason := _contexts_differ(recording, own.cpu()):
             return f"in layer {layer}, {reason}."
     heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
     inputs = encoder.inputs([alone.tokens] * n_layers)
@@ -317,14 +309,12 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
     own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
     query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))
-    score = float((query * key).max()) * recording.scale
+    more = max(1.0, float((query * key).max()) * recording.scale / SCORE)
     error = _largest(recording.weights(rows=rows), own)
-    if not error <= WEIGHTS * max(1.0, score / SCORE):
-        return _differ(KERNEL, error)
-    return _contexts_differ(recording, own, max(1.0, score / SCORE), rows)
+    return _differ(KERNEL, error, WEIGHTS * more) or _contexts_differ(recording, own, more, rows)
 
 
-def _contexts_differ(recording: LayerRecording, own: Tensor, allowed: float, rows: slice = slice(None)) -> str:
+def _contexts_differ(recording: LayerRecording, own: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
     """How what entered W_O differs from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "more than the heads' contexts enters the output matrix"
@@ -332,11 +322,11 @@ def _contexts_differ(recording: LayerRecording, own: Tensor, allowed: float, row
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
     error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())
-    return "" if error <= CONTEXTS * allowed else _differ("contexts", error)
+    return _differ("contexts", error, CONTEXTS * more)
 
 
-def _differ(what: str, error: float) -> str:
-    return f"{what} differ from the model's own by {error:.1e}"
+def _differ(what: str, error: float, allowed: float) -> str:
+    return "" if error <= allowed else f"{what} differ from the model's own by {error:.1e}"
 
 
 def _largest(ours: Tensor, theirs: Tensor) -> float:

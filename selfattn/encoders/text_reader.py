@@ -170,16 +170,16 @@ class TextReader:
         """What tells its tokeniser from another's: the digest of the tokeniser's file, where it has one."""
         return self.files.get("tokenizer.json", self.name)
 
-    def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
+    def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:
         """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
-        length = length or max(len(tokens.ids) for tokens in batch)
+        length = max(len(tokens.ids) for tokens in batch)
 
         def padded(rows, fill):
             return torch.tensor([[*row, *[fill] * (length - len(row))] for row in rows], device=self.device)
 
         inputs = {
             "input_ids": padded([t.ids for t in batch], self.pad_id),
-            "attention_mask": padded([[1] * len(t.ids) for t in batch], 0),
+            "attention_mask": padded([[1] * (len(t.ids) - t.padding) for t in batch], 0),
         }
         if "token_type_ids" in self.tokenizer.model_input_names:
             inputs["token_type_ids"] = padded([t.types for t in batch], 0)

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,10 +17,8 @@ MOST_DEPTH = 32
 
 def open_plain(path: Path) -> BinaryIO:
     """Open a plain file for reading; raises LoadError for a pipe, a device, a loop of links, or what can't be read."""
-    try:
+    with reading(path):
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
-    except OSError as error:
-        raise unreadable(path, error) from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise LoadError(
@@ -30,12 +29,9 @@ def open_plain(path: Path) -> BinaryIO:
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
     """The bytes of a plain file of at most so many; raises LoadError."""
-    with open_plain(path) as file:
-        try:
-            size = os.fstat(file.fileno()).st_size
-            data = file.read(most_bytes + 1) if size <= most_bytes else b""
-        except OSError as error:
-            raise unreadable(path, error) from None
+    with open_plain(path) as file, reading(path):
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(most_bytes + 1) if size <= most_bytes else b""
     if size > most_bytes or len(data) > most_bytes:
         raise LoadError(
             "file",
@@ -77,12 +73,16 @@ def walk(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, ob
         yield from walk(each, inner, depth + 1)
 
 
-def unreadable(path: Path, error: Exception) -> LoadError:
-    """What to say of a file or folder that the system won't give."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return LoadError(
-        "file", f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
-    )
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise LoadError where the system won't give what is asked inside of a file or folder."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # the latter for a loop of links, by the version of Python
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LoadError(
+            "file", f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
+        ) from None
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -213,7 +213,7 @@ def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
 def test_what_cannot_be_swapped_is_refused(encoder):
     with pytest.raises(ValueError, match='"exact", "gradient" or "leading", got \'fast\''):
         swap_pair(encoder, A, B, how="fast")
-    shown = replace(encoder, recomputable=False, reason="a test.")
+    shown = replace(encoder, patch_reason="a test.")
     for how in ("exact", "gradient"):
         with pytest.raises(NotRecomputable, match="a test"):
             swap_pair(shown, A, B, how=how)

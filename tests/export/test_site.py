@@ -93,7 +93,7 @@ def test_a_file_from_a_page_names_the_head_and_the_sentences_that_it_shows(site)
 
 
 def test_a_shown_encoder_and_a_folder_that_holds_something_are_refused(encoder, tmp_path):
-    shown = replace(encoder, recomputable=False, reason="it has terms of its own")
+    shown = replace(encoder, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
     assert not (tmp_path / "site").exists()

@@ -197,7 +197,7 @@ def test_what_cannot_be_asked_is_refused(encoder):
     with pytest.raises(ValueError, match='"gradient" or "exact", got \'fast\''):
         interchange(encoder, pd.DataFrame(), how="fast")
     with pytest.raises(NotRecomputable, match=r"No head of .* can be swapped or removed: a test"):
-        interchange(replace(encoder, recomputable=False, reason="a test."), pd.DataFrame())
+        interchange(replace(encoder, patch_reason="a test."), pd.DataFrame())
 
 
 @pytest.mark.slow
