@@ -5,6 +5,7 @@ stands alone, with the marks that follow it. Tokens are assigned by their charac
 ("##", "Ġ", "▁").
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from torch import Tensor
 
 # What joins two runs into one word: didn't, well-known; and the invisible joiners of Persian and Indic scripts.
 INNER = "'’-\u2010\u2011\u00ad\u200c\u200d"
+# A word by its characters' kinds (`_kind`): letters, marks and numbers, joined; or a visible sign with its marks, as the heart's
+# colour in "❤️". What can't be seen (separators, controls) is in none.
+WORD = re.compile(r"[LMN](?:[LMN]|[Jj](?=[LMN]))*|[^CZj]M*")
 
 
 @dataclass(frozen=True)
@@ -43,20 +47,7 @@ class Word:
 
 def character_spans(text: str) -> list[tuple[int, int]]:
     """The (start, stop) character span of each word of the text, in order; white space and controls are in none."""
-    spans: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        stop = start + 1
-        if _in_word(text[start]):
-            while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
-                stop += 1
-        elif _visible(text[start]):
-            while stop < len(text) and unicodedata.category(text[stop])[0] == "M":  # marks: the heart's colour in "❤️"
-                stop += 1
-        if _visible(text[start]):
-            spans.append((start, stop))
-        start = stop
-    return spans
+    return [word.span() for word in WORD.finditer("".join(map(_kind, text)))]
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -123,17 +114,13 @@ def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
     return groups
 
 
-def _in_word(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LMN"  # letters, marks, numbers
+def _kind(character: str) -> str:
+    """One letter: the first of its Unicode category; of what joins words "J", or "j" where it can't be seen."""
+    category = unicodedata.category(character)[0]
+    if character in INNER:
+        return "j" if category == "C" else "J"
+    return category
 
 
 def _has_letter_or_digit(text: str) -> bool:
-    return any(unicodedata.category(character)[0] in "LN" for character in text)
-
-
-def _joins(text: str, index: int) -> bool:
-    return text[index] in INNER and index + 1 < len(text) and _in_word(text[index + 1])
-
-
-def _visible(character: str) -> bool:
-    return not character.isspace() and unicodedata.category(character)[0] not in "CZ"
+    return any(_kind(character) in "LN" for character in text)
