@@ -69,11 +69,15 @@ class HiddenWordsReport(OfTables):
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")
 
     @property
+    def named(self) -> pd.DataFrame:
+        """`words` without punctuation."""
+        marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
+        return self.words[~self.words["text"].isin(marks)]
+
+    @property
     def luck(self) -> float:
         """How often a word drawn at random is the picked one, 0 to 1: the mean over rows, then over words."""
-        marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
-        named = self.words[~self.words["text"].isin(marks)]
-        return float((1 / named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
+        return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -255,11 +259,10 @@ def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, fl
 
 def _with_all(between: pd.DataFrame) -> pd.DataFrame:
     every = [
-        {"word": ALL, "senses": how, "named": own["named"].mean(), "n": own["n"].sum()}
-        | {bound: each[0] for bound, each in _interval(own[["named"]].to_numpy()).items()}
+        (ALL, how, own["named"].mean(), *interval(own[["named"]].to_numpy(), RESAMPLES)[:, 0], own["n"].sum())
         for how, own in between.groupby("senses")
     ]
-    return pd.concat([between, pd.DataFrame(every)], ignore_index=True)
+    return pd.concat([between, pd.DataFrame(every, columns=between.columns)], ignore_index=True)
 
 
 def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:

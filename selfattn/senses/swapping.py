@@ -119,12 +119,10 @@ def interchange(
     words, results, sources, done, total = [], [], [], 0, len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
-        for some in word.passes:
-            parts |= word.slopes(some)
-            for i in some:
-                swapped[i] = word.exactly(i, sets)
-                done += 1
-                progress(done, total)
+        for i, found in word.slopes():
+            parts[i], swapped[i] = found, word.exactly(i, sets)
+            done += 1
+            progress(done, total)
         slopes, table = word.joined(parts)
         words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
@@ -167,9 +165,9 @@ def leading_heads(
     words, differences, tables, done = [], [], [], 0
     for name, rows in items.groupby("word"):
         word, parts = SwappedWord.read(encoder, str(name), rows), {}
-        for some in word.passes:
-            parts |= word.slopes(some)
-            done += len(some)
+        for i, found in word.slopes():
+            parts[i] = found
+            done += 1
             progress(done, 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
