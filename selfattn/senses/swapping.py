@@ -31,6 +31,7 @@ MOST = 128  # rows a word
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
 SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
+MEANS = ("gap", "effect", "control", "exact", "all_heads", "shuffled")  # over words, NaN where one word's is
 ALL = "all"  # the word of the rows that stand for all words together
 
 
@@ -228,7 +229,7 @@ def _result(word: SwappedWord, slopes: WordSlopes, swapped: Sequence[Tensor]) ->
 
 def _over_words(words: Sequence[_Result]) -> _Result:
     """All words together: the means, over resamples and halves of the words."""
-    n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
+    n, differences = len(words), np.stack([r.difference for r in words])
     counts = word_draws(n, RESAMPLES if n > 1 else 0)
     shuffled = np.stack([r.shuffled for r in words])
     # As in a word: a half of one word says nothing about words.
@@ -236,14 +237,9 @@ def _over_words(words: Sequence[_Result]) -> _Result:
     return _Result(
         word=ALL,
         n=n,
-        gap=gap.mean(),
-        effect=np.mean([r.effect for r in words], axis=0),
-        control=np.mean([r.control for r in words], axis=0),
-        exact=np.mean([r.exact for r in words], axis=0),  # NaN where one word's is
-        all_heads=np.mean([r.all_heads for r in words], axis=0),
-        gap_draws=counts @ gap,
+        **{name: np.mean([getattr(r, name) for r in words], axis=0) for name in MEANS},
+        gap_draws=counts @ np.array([r.gap for r in words]),
         draws=counts @ differences,
-        shuffled=shuffled.mean(axis=0),
         halves=word_halves(differences[:, None], halvings),
         shuffled_halves=word_halves(shuffled[:, :SHUFFLED], halvings),
     )
