@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, followed
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
@@ -94,10 +94,7 @@ class AllSenseMeans:
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
     """`sense_means` of each word of a table, all of whose rows can be used."""
-    found, words = [], sorted(set(frame["word"]))
-    for word in words:
-        found.append(sense_means(encoder, frame, word))
-        progress(len(found), len(words))
+    found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
     return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
@@ -117,11 +114,7 @@ def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
     """`pronoun_weights` of the sentences as the encoder reads them."""
-    rows = []
-    for sentence in sentences:
-        rows.append(pronoun_rows(encoder.encode(sentence.sentence), sentence))
-        progress(len(rows), len(sentences))
-    return pronoun_weights(rows)
+    return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 
 KINDS = {

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import ProjectionsUnknown, project
 
@@ -31,7 +31,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
         fits = encoder.separate_pass_fits(len(encoding.tokens))
         separate = encoder.reference_weights(text) if fits else None
         parts = []
-        for layer in range(encoder.n_layers):
+        for layer in followed(range(encoder.n_layers), progress):
             trace, heads = encoding.recordings[layer].trace(), range(encoder.n_heads)
             errors = {
                 "same_inputs": _largest(trace.weights, encoding.own_weights(layer)),
@@ -40,7 +40,6 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
                 "projections": [_projection_error(encoder, encoding, layer, head) for head in heads],
             }
             parts.append(pd.DataFrame({"layer": layer, "head": heads, **errors}))
-            progress(layer + 1, encoder.n_layers)
     return pd.concat(parts, ignore_index=True)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from selfattn.analysis.patterns import PATTERNS, pattern_values
 from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
@@ -33,7 +33,7 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []
-    for done, row in enumerate(usable.itertuples()):
+    for row in followed(list(usable.itertuples()), progress):
         encoding = encoder.encode(row.placed.sentence)
         maps = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
         patterns.append(torch.stack(list(pattern_values(maps, encoding).values())))
@@ -42,7 +42,6 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
         words.append([] if best is None else [[others[i].label for i in layer] for layer in best.indices.tolist()])
-        progress(done + 1, len(usable))
     means = torch.stack(patterns).mean(0)
     values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)
     lines, sentences = [], []
