@@ -9,6 +9,7 @@ knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is eno
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -102,7 +103,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
-    rankings, done = WordRankings(encoder), 0
+    rankings, done = WordRankings(encoder), count(1)
     words, right, ways, between = [], [], [], []
     for name, own in items.groupby("word"):
         senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
@@ -117,8 +118,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
             judged.append(found := _judged(rankings, placed, attention[i], units, senses, i, halves))
             words += [(own.index[i], name, *each) for each in found.words]
             ways += [(name, *each) for each in found.ways]
-            done += 1
-            progress(done, len(items))
+            progress(next(done), len(items))
         right.append((name, np.array([each.right for each in judged])))
         between += [(name, *each) for each in _between(np.stack([each.named for each in judged]), senses)]
     right.append((ALL, np.stack([each.mean(axis=0) for _, each in right])))

@@ -11,6 +11,7 @@ all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -117,13 +118,12 @@ def interchange(
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
     sets = [together] if how == "gradient" else [*each, together]
-    words, results, sources, done, total = [], [], [], 0, len(items) * (1 if how == "exact" else 2)
+    words, results, sources, done, total = [], [], [], count(1), len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
         for i, found in word.slopes():
             parts[i], swapped[i] = found, word.exactly(i, sets)
-            done += 1
-            progress(done, total)
+            progress(next(done), total)
         slopes, table = word.joined(parts)
         words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
@@ -135,8 +135,7 @@ def interchange(
             ran, run = sorted(result.leading | common), []
             for i in range(len(word.placed)):
                 run.append(word.exactly(i, [each[head] for head in ran]))
-                done += 1
-                progress(done, total)
+                progress(next(done), total)
             effect, control = word.mean(run)
             result.exact[ran] = effect - control
         over_words = _over_words(results)
@@ -163,13 +162,12 @@ def leading_heads(
     """
     items, _ = require_rows(encoder, frame, per_sense=2 * PER_SENSE, most=MOST)
     sizes = [k for k in sizes if k <= len(encoder.all_heads)]
-    words, differences, tables, done = [], [], [], 0
+    words, differences, tables, done = [], [], [], count(1)
     for name, rows in items.groupby("word"):
         word, parts = SwappedWord.read(encoder, str(name), rows), {}
         for i, found in word.slopes():
             parts[i] = found
-            done += 1
-            progress(done, 2 * len(items))
+            progress(next(done), 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
         differences.append(word.joined(parts)[0].differences(Draws.of(word.senses[None], among)).numpy())
@@ -187,8 +185,7 @@ def leading_heads(
             for i in np.flatnonzero(dealt != half):
                 effect, control = word.exactly(int(i), chosen, others)
                 difference += others[0].row_means[0, i] * (effect - control)
-                done += 1
-                progress(done, 2 * len(items))
+                progress(next(done), 2 * len(items))
             gap = gaps(Draws.of(word.senses[None], (dealt != half)[None]), word.gram)
             shares.append((difference / gap).reshape(len(sizes), -1).numpy())
         share, random = np.mean(shares, axis=0), np.concatenate([half[:, len(rankings) :] for half in shares], axis=1)
