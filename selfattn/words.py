@@ -7,6 +7,7 @@ stands alone, with the marks that follow it. Tokens are assigned by their charac
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,14 +63,11 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
     white space only; a token that reaches over two words goes to the first. Words without a token are left out.
     """
     spans = character_spans(text)
+    stops = [stop for _, stop in spans]
     members: dict[int, list[int]] = {}
-    index = 0
     for position, ((start, stop), is_special) in enumerate(zip(offsets, special)):
-        if is_special or start >= stop:
-            continue
-        while index < len(spans) and spans[index][1] <= start:
-            index += 1
-        if index < len(spans) and spans[index][0] < stop:
+        index = bisect_right(stops, start)  # the first word that ends behind the token's start
+        if not is_special and start < stop and index < len(spans) and spans[index][0] < stop:
             members.setdefault(index, []).append(position)
     return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
 
@@ -104,14 +102,9 @@ def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequ
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
     """The positions 0 ... n - 1 in order, those of one word together and every other token alone."""
-    starts = {word.start: word for word in words}
-    groups: list[tuple[int, ...]] = []
-    position = 0
-    while position < n:
-        stop = starts[position].stop if position in starts else position + 1
-        groups.append(tuple(range(position, stop)))
-        position = stop
-    return groups
+    first = {word.start: word.positions for word in words}
+    others = {position for word in words for position in word.positions[1:]}
+    return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
 def _kind(character: str) -> str:
