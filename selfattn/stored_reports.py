@@ -20,22 +20,12 @@ import numpy as np
 import pandas as pd
 import torch
 
+from selfattn import senses
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.encoders.encoder import Encoder, Progress, followed
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
-from selfattn.senses import (
-    HeadProfiles,
-    HiddenWordsReport,
-    SeparationReport,
-    SwapReport,
-    head_profiles,
-    hidden_words,
-    interchange,
-    leading_heads,
-    separation,
-)
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -102,13 +92,13 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
     """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
-    curve = leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
+    curve = senses.leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
     return LeadingHeads(curve[["word", "k", "leading", "others", "random"]])
 
 
-def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> SwapReport:
+def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> senses.SwapReport:
     """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
-    report = interchange(encoder, frame, progress=progress)
+    report = senses.interchange(encoder, frame, progress=progress)
     return replace(report, sources=report.sources.iloc[:0])
 
 
@@ -118,12 +108,12 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 
 KINDS = {
-    "separation": Kind(SeparationReport, 2, labelled_sentences, separation),
-    "swaps": Kind(SwapReport, 3, labelled_sentences, swapped_heads),
+    "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
+    "swaps": Kind(senses.SwapReport, 3, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
     "leading_heads": Kind(LeadingHeads, 2, labelled_sentences, heads_together),
-    "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),
-    "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
+    "hidden_words": Kind(senses.HiddenWordsReport, 1, labelled_sentences, senses.hidden_words),
+    "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 2, labelled_sentences, halved_senses),
 }
