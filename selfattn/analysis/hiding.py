@@ -370,7 +370,7 @@ def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head
     order = estimated.nan_to_num(nan=-torch.inf).flatten().argsort(descending=True)
     first = [encoder.all_heads[at] for at in order[:LEADING].tolist()]
     if heads.exact or encoder.one_head_reason:
-        share = torch.stack([(heads.share if heads.exact else estimated)[head] for head in first])
+        share = torch.stack([heads.share[head] for head in first])
     else:
         sets = [[head] for head in first]
         share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)
