@@ -165,8 +165,8 @@ def leading_heads(
     words, differences, tables, done = [], [], [], count(1)
     for name, rows in items.groupby("word"):
         word, parts = SwappedWord.read(encoder, str(name), rows), {}
-        for i, found in word.slopes():
-            parts[i] = found
+        for row, found in word.slopes():
+            parts[row] = found
             progress(next(done), 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
