@@ -4,16 +4,11 @@ Nothing is generated from templates. All were written for this library but a few
 animal and the street, the movie and its soundtrack, the artist's score.
 """
 
-from __future__ import annotations
-
-import csv
 from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas
+import pandas as pd
 
 DATA = files("selfattn") / "data"
 
@@ -60,10 +55,10 @@ class Negation:
     negator: str
 
 
-def _rows(name: str, **chosen: str) -> list[dict[str, str]]:
-    """The rows of data/NAME.csv that have these values in these columns."""
+def _table(name: str) -> pd.DataFrame:
+    """data/NAME.csv, all of it text."""
     with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
-        return [row for row in csv.DictReader(table) if chosen.items() <= row.items()]
+        return pd.read_csv(table, dtype=str, keep_default_na=False)
 
 
 def _example(first_sense: str, second_sense: str, **columns: str) -> Example:
@@ -75,14 +70,15 @@ def _pronoun(twin: str, **columns: str) -> PronounSentence:
 
 
 # The first is where the dashboard opens.
-PAIRS = tuple(_example(**row) for row in _rows("pairs"))
+PAIRS = tuple(_example(**row) for row in _table("pairs").to_dict("records"))
 # For each pronoun, the antecedent is the first noun in half of the sentences.
-PRONOUNS = tuple(_pronoun(**row) for row in _rows("pronouns"))
-NEGATION_PAIRS = tuple(Negation(**row) for row in _rows("negations"))
+PRONOUNS = tuple(_pronoun(**row) for row in _table("pronouns").to_dict("records"))
+NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
+_BY_USE = _table("sentences").set_index("use")["sentence"]
 # "bank" beside water, at work with money, and beside water again.
-STATIC_WORD_SENTENCES = tuple(row["sentence"] for row in _rows("sentences", use="one word"))
+STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
 # They share hardly a word.
-NEUTRAL_SENTENCES = tuple(row["sentence"] for row in _rows("sentences", use="neutral"))
+NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
 # "she" may be the artist or the musician, and readers differ: shown, never scored.
 UNRESOLVED = PronounSentence(
@@ -93,19 +89,16 @@ UNRESOLVED = PronounSentence(
 MOVIE = "The movie was not good , but the soundtrack was amazing ."
 
 
-def labelled_sentences() -> pandas.DataFrame:
+def labelled_sentences() -> pd.DataFrame:
     """The sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
 
     Every word has two senses with twelve sentences each and stands once in its sentence, in lower case. It stands at the
     same token positions in both senses (for the bundled encoder): before attention, nothing separates the senses.
     """
-    import pandas
-
-    with (DATA / "senses.csv").open(encoding="utf-8") as table:
-        return pandas.read_csv(table, dtype=str, keep_default_na=False)
+    return _table("senses")
 
 
-def other_sentences(frame: pandas.DataFrame, row: Hashable) -> tuple[str, str]:
+def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
     """Of the word in this row (by its index label) the first sentence of another sense, and the first other one of the same."""
     own = frame.loc[row]
     others = frame[(frame["word"] == own["word"]) & (frame.index != row)]

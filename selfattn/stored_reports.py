@@ -20,22 +20,12 @@ import numpy as np
 import pandas as pd
 import torch
 
+from selfattn import senses
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, followed
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
-from selfattn.senses import (
-    HeadProfiles,
-    HiddenWordsReport,
-    SeparationReport,
-    SwapReport,
-    head_profiles,
-    hidden_words,
-    interchange,
-    leading_heads,
-    separation,
-)
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -94,10 +84,7 @@ class AllSenseMeans:
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
     """`sense_means` of each word of a table, all of whose rows can be used."""
-    found, words = [], sorted(set(frame["word"]))
-    for word in words:
-        found.append(sense_means(encoder, frame, word))
-        progress(len(found), len(words))
+    found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
     return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
@@ -105,32 +92,28 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
     """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
-    curve = leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
+    curve = senses.leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
     return LeadingHeads(curve[["word", "k", "leading", "others", "random"]])
 
 
-def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> SwapReport:
+def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> senses.SwapReport:
     """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
-    report = interchange(encoder, frame, progress=progress)
+    report = senses.interchange(encoder, frame, progress=progress)
     return replace(report, sources=report.sources.iloc[:0])
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
     """`pronoun_weights` of the sentences as the encoder reads them."""
-    rows = []
-    for sentence in sentences:
-        rows.append(pronoun_rows(encoder.encode(sentence.sentence), sentence))
-        progress(len(rows), len(sentences))
-    return pronoun_weights(rows)
+    return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 
 KINDS = {
-    "separation": Kind(SeparationReport, 2, labelled_sentences, separation),
-    "swaps": Kind(SwapReport, 3, labelled_sentences, swapped_heads),
+    "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
+    "swaps": Kind(senses.SwapReport, 3, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
     "leading_heads": Kind(LeadingHeads, 2, labelled_sentences, heads_together),
-    "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),
-    "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
+    "hidden_words": Kind(senses.HiddenWordsReport, 1, labelled_sentences, senses.hidden_words),
+    "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 2, labelled_sentences, halved_senses),
 }

@@ -201,8 +201,7 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     share and next: of the way to the other senses, those of the two words that lead; punctuation never does. That of the largest
     share first.
     """
-    marks = {text for text in report.words["text"].unique() if Word(text, 0, 1).is_punctuation}
-    words = report.words[~report.words["text"].isin(marks)].sort_values("share", ascending=False, kind="stable")
+    words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
     first, second = (words[places == at].set_index("row") for at in (0, 1))
     found = first[["word"]].assign(sense=frame["sense"], first=first["text"], share=first["share"])

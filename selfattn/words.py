@@ -5,7 +5,9 @@ stands alone, with the marks that follow it. Tokens are assigned by their charac
 ("##", "Ġ", "▁").
 """
 
+import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +16,9 @@ from torch import Tensor
 
 # What joins two runs into one word: didn't, well-known; and the invisible joiners of Persian and Indic scripts.
 INNER = "'’-\u2010\u2011\u00ad\u200c\u200d"
+# A word by its characters' kinds (`_kind`): letters, marks and numbers, joined; or a visible sign with its marks, as the heart's
+# colour in "❤️". What can't be seen (separators, controls) is in none.
+WORD = re.compile(r"[LMN](?:[LMN]|[Jj](?=[LMN]))*|[^CZj]M*")
 
 
 @dataclass(frozen=True)
@@ -43,20 +48,7 @@ class Word:
 
 def character_spans(text: str) -> list[tuple[int, int]]:
     """The (start, stop) character span of each word of the text, in order; white space and controls are in none."""
-    spans: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        stop = start + 1
-        if _in_word(text[start]):
-            while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
-                stop += 1
-        elif _visible(text[start]):
-            while stop < len(text) and unicodedata.category(text[stop])[0] == "M":  # marks: the heart's colour in "❤️"
-                stop += 1
-        if _visible(text[start]):
-            spans.append((start, stop))
-        start = stop
-    return spans
+    return [word.span() for word in WORD.finditer("".join(map(_kind, text)))]
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -71,14 +63,11 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
     white space only; a token that reaches over two words goes to the first. Words without a token are left out.
     """
     spans = character_spans(text)
+    stops = [stop for _, stop in spans]
     members: dict[int, list[int]] = {}
-    index = 0
     for position, ((start, stop), is_special) in enumerate(zip(offsets, special)):
-        if is_special or start >= stop:
-            continue
-        while index < len(spans) and spans[index][1] <= start:
-            index += 1
-        if index < len(spans) and spans[index][0] < stop:
+        index = bisect_right(stops, start)  # the first word that ends behind the token's start
+        if not is_special and start < stop and index < len(spans) and spans[index][0] < stop:
             members.setdefault(index, []).append(position)
     return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
 
@@ -113,30 +102,21 @@ def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequ
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
     """The positions 0 ... n - 1 in order, those of one word together and every other token alone."""
-    starts = {word.start: word for word in words}
-    groups: list[tuple[int, ...]] = []
-    position = 0
-    while position < n:
-        stop = starts[position].stop if position in starts else position + 1
-        groups.append(tuple(range(position, stop)))
-        position = stop
-    return groups
+    first = {word.start: word.positions for word in words}
+    others = {position for word in words for position in word.positions[1:]}
+    return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
-def _in_word(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LMN"  # letters, marks, numbers
+def _kind(character: str) -> str:
+    """One letter: the first of its Unicode category; of what joins words "J", or "j" where it can't be seen."""
+    category = unicodedata.category(character)[0]
+    if character in INNER:
+        return "j" if category == "C" else "J"
+    return category
 
 
 def _has_letter_or_digit(text: str) -> bool:
-    return any(unicodedata.category(character)[0] in "LN" for character in text)
-
-
-def _joins(text: str, index: int) -> bool:
-    return text[index] in INNER and index + 1 < len(text) and _in_word(text[index + 1])
-
-
-def _visible(character: str) -> bool:
-    return not character.isspace() and unicodedata.category(character)[0] not in "CZ"
+    return any(_kind(character) in "LN" for character in text)
 
 
 def numbered(texts: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.swapping import LEADING, SAME, gradients
 from selfattn.analysis.targets import Along, Target
 from selfattn.encoders.capture import Head, Hide, LayerRecording
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
@@ -164,13 +164,12 @@ def hidden_pair(
     except NotRecomputable as error:
         notes.append(f"Heads have no shares: {error}")
     wanted = [side.to_run(heads) for (side, _), heads in zip(asked, by_head)]
-    for at, side in enumerate(sides):
+    for at, side in enumerate(followed(sides, progress)):
         side.run(encoder, sorted(set().union(*(own for own, (of, _) in zip(wanted, asked) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
             )
-        progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
     for other in c:
         own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
@@ -371,7 +370,7 @@ def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head
     order = estimated.nan_to_num(nan=-torch.inf).flatten().argsort(descending=True)
     first = [encoder.all_heads[at] for at in order[:LEADING].tolist()]
     if heads.exact or encoder.one_head_reason:
-        share = torch.stack([(heads.share if heads.exact else estimated)[head] for head in first])
+        share = torch.stack([heads.share[head] for head in first])
     else:
         sets = [[head] for head in first]
         share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)

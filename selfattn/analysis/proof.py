@@ -1,14 +1,13 @@
 """The proof: every head of an encoder recomputed by the kernel and compared with the model's own numbers."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import ProjectionsUnknown, project
 
@@ -24,12 +23,15 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
     Raises NotRecomputable for an encoder that is shown only, TextError for a text it can't read.
     """
     encoder.check_recomputable()
-    with _full_precision():
+    with ExitStack() as afterwards:
+        # No TF32 meanwhile: on recent GPUs it would shorten float32's products to ten bits.
+        afterwards.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+        torch.set_float32_matmul_precision("highest")
         encoding = encoder.encode(text)
         fits = encoder.separate_pass_fits(len(encoding.tokens))
         separate = encoder.reference_weights(text) if fits else None
         parts = []
-        for layer in range(encoder.n_layers):
+        for layer in followed(range(encoder.n_layers), progress):
             trace, heads = encoding.recordings[layer].trace(), range(encoder.n_heads)
             errors = {
                 "same_inputs": _largest(trace.weights, encoding.own_weights(layer)),
@@ -38,7 +40,6 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
                 "projections": [_projection_error(encoder, encoding, layer, head) for head in heads],
             }
             parts.append(pd.DataFrame({"layer": layer, "head": heads, **errors}))
-            progress(layer + 1, encoder.n_layers)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -54,14 +55,3 @@ def _projection_error(encoder: Encoder, encoding: Encoding, layer: int, head: in
     trace = encoding.trace(layer, head)
     errors = [(getattr(projected, p) - getattr(trace, p)).abs().max() for p in ("query", "key", "value")]
     return float(torch.stack(errors).max())
-
-
-@contextmanager
-def _full_precision() -> Iterator[None]:
-    """No TF32 while the proof runs: on recent GPUs it would shorten float32's products to ten bits."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -105,13 +105,10 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         query, key, scale = projected.query, projected.key, recorded.scale
         terms = [term.term(query, key, scale, head, slice(None)) for term in recording.terms]
         trace = attend(query, key, projected.value, recorded.mask, scale, terms)
-    own_context = encoding.own_context(layer)[head]
-    steps = [
-        *first,
-        *_score_steps(trace, recording, head),
-        *_weighted_steps(trace, encoding.own_weights(layer, head), own_context, projected),
-    ]
-    return HeadSteps(steps=tuple(steps), trace=trace, note=note)
+    own = {"weights": encoding.own_weights(layer, head), "context": encoding.own_context(layer)[head]}
+    last = [] if projected is None else [_output_step(projected, trace, own["context"])]
+    steps = *first, *_attention_steps(trace, recording, head, own), *last
+    return HeadSteps(steps=steps, trace=trace, note=note)
 
 
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
@@ -215,27 +212,32 @@ def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
     ]  # fmt: skip
 
 
-def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) -> list[Step]:
-    n = len(trace.scores)
+def _attention_steps(trace: AttentionTrace, recording: LayerRecording, head: int, own: dict[str, Tensor]) -> list[Step]:
+    """From the scores to the context. own: the model's own weights and context."""
+    n, d_head = trace.context.shape
     pairs = f"{n} × {n}: from each token (row) to each token (column)"
     table, row = f"{n} × {n}, one number for each pair of tokens", f"{n} × 1, one number for each row"
     usual = math.isclose(trace.scale, trace.query.shape[-1] ** -0.5)
     scaled = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:.4g}"
-    own, steps = _in_double(trace, recording, head), []
+    own, steps = own | _in_double(trace, recording, head), []
 
-    def add(name: str, formula: str, shape: str, *code: object) -> None:
-        steps.append(Step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, *(code or (attend, name))))
+    def add(name: str, formula: str, shape: str, own_from: str = DOUBLE) -> None:
+        steps.append(Step(name, formula, getattr(trace, name), shape, own[name], own_from, attend, name))
 
     add("scores", r"S = Q K^{\top}", pairs)
     add("scaled", scaled, pairs)
     for term, recorded in zip(trace.terms, recording.terms):
         steps.append(_term_step(term, recorded, own.get(term.name), trace.scale, pairs))
     terms = r" + \sum T" if trace.terms else ""
-    add("masked", f"{scaled}{terms} + M", pairs, add_mask)
+    steps.append(Step("masked", f"{scaled}{terms} + M", trace.masked, pairs, own["masked"], DOUBLE, add_mask))
     add("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row)
     add("shifted", r"\mathrm{masked}_{ij} - m_i", table)
     add("exponentials", r"e^{\,\mathrm{masked}_{ij} - m_i}", table)
     add("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", row)
+    weights = r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i"
+    add("weights", weights, f"{table}; each row sums to 1", "the model's own eager attention")
+    vectors = f"{d_head} numbers for each of the {n} tokens"
+    add("context", r"C = w\,V", vectors, "what the model's fast attention call returned")
     return steps
 
 
@@ -291,28 +293,9 @@ def _term_in_double(term: PositionBias | DistanceVectors, query: Tensor, key: Te
     return torch.stack([(row * key).sum(-1) for row in rows])
 
 
-def _weighted_steps(
-    trace: AttentionTrace, own_weights: Tensor, own_context: Tensor, projected: Projected | None
-) -> list[Step]:
-    n, d_head = trace.context.shape
-    steps = [
-        Step(
-            "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", trace.weights,
-            f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own_weights,
-            "the model's own eager attention", attend, "weights",
-        ),
-        Step(
-            "context", r"C = w\,V", trace.context, f"{d_head} numbers for each of the {n} tokens", own_context,
-            "what the model's fast attention call returned", attend, "context",
-        ),
-    ]  # fmt: skip
-    if projected is not None:
-        weight = projected.output_weight
-        shape = f"{weight.shape[-1]} numbers for each of the {n} tokens, added to what the other heads add"
-        own, own_from = (
-            own_context.double() @ weight.double(),
-            "the model's own context times its own W_O, in double precision",
-        )
-        output = projected.output(trace.context)
-        steps.append(Step("output", r"C\,W_O", output, shape, own, own_from, Projected.output, "return"))
-    return steps
+def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tensor) -> Step:
+    weight = projected.output_weight
+    shape = f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add"
+    own = own_context.double() @ weight.double()
+    own_from = "the model's own context times its own W_O, in double precision"
+    return Step("output", r"C\,W_O", projected.output(trace.context), shape, own, own_from, Projected.output, "return")

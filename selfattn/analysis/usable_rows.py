@@ -83,15 +83,9 @@ def check_rows(
     return usable[~usable.index.isin(list(reasons))], rejected.assign(reason=[reasons[i] for i in rejected.index])
 
 
-def require_rows(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    per_sense: int = PER_SENSE,
-    most: int | None = None,
-    others: int = 0,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`check_rows`, with a ValueError that names the first reason where no row can be used."""
-    usable, rejected = check_rows(encoder, frame, per_sense, most, others)
+    usable, rejected = check_rows(encoder, frame, **needs)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
         raise ValueError(f"None of the {len(frame)} rows can be used.{first}")

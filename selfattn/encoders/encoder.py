@@ -32,6 +32,13 @@ def half_of(progress: Progress, half: int) -> Progress:
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
+def followed(items: Collection, progress: Progress) -> Iterator:
+    """Each of the items; progress is called when the work on it is done."""
+    for done, item in enumerate(items, start=1):
+        yield item
+        progress(done, len(items))
+
+
 class Copy(NamedTuple):
     """A copy of a word's sentence, and what is changed while it runs."""
 

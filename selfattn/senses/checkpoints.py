@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from selfattn.analysis.compare import counterpart_distances, why_no_counterparts
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import interval
@@ -36,7 +36,7 @@ def compare_checkpoints(
     if why := why_no_counterparts(first, second):
         raise ValueError(f"The heads of {first.title} and {second.title} are no counterparts of one another: {why}.")
     given, own, others, rejected = list(texts), [], [], []
-    for place, text in enumerate(given):
+    for place, text in enumerate(followed(given, progress)):
         try:
             one, other = first.encode(text), second.encode(text)
         except TextError as error:
@@ -47,7 +47,6 @@ def compare_checkpoints(
             own.append(counterpart_distances(one, other).flatten().numpy())
             apart = [counterpart_distances(one, other, shift).flatten().numpy() for shift in range(1, first.n_heads)]
             others.append(np.mean(apart, axis=0) if apart else np.full_like(own[-1], np.nan))
-        progress(place + 1, len(given))
     if not own:
         raise ValueError(f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give some.'}")
     low, high = interval(np.stack(own))

@@ -8,7 +8,7 @@ import torch
 
 from selfattn.analysis.explaining import Explained, explain, leading_heads, removed_in_turn
 from selfattn.analysis.targets import Asked
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, half_of, silent
 from selfattn.encoders.errors import TextError
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import interval
@@ -42,7 +42,7 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
     if "sentence" not in frame:
         raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
     usable, rejected, taken = [], [], set()
-    for done, (row, text) in enumerate(frame["sentence"].items(), start=1):
+    for row, text in followed(list(frame["sentence"].items()), half_of(progress, 0)):
         try:
             sentence = encoder.tokenize(text)
             target = asked(sentence)
@@ -54,7 +54,6 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
             rejected.append((row, str(error)))
         else:
             usable.append((row, found))
-        progress(done, 2 * len(frame))
     if not usable:
         raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
     every = [found for _, found in usable]
@@ -95,10 +94,9 @@ def _heads(encoder: Encoder, usable: list[Explained], progress: Progress) -> pd.
     by_gradient = torch.stack([found.by_gradient for found in usable]).mean(dim=0)
     leading = leading_heads(encoder, by_gradient)
     without = []
-    for done, found in enumerate(usable, start=1):
+    for found in followed(usable, half_of(progress, 1)):
         values = removed_in_turn(encoder, found.sentence, found.target, leading)
         without.append([value - found.number for value in values])
-        progress(len(usable) + done, 2 * len(usable))
     run = {head: _mean(values) for head, values in zip(leading, zip(*without))}
     unknown = len(usable), *[float("nan")] * 3
     lines = [(*head, *run.get(head, unknown), float(by_gradient[head])) for head in encoder.all_heads]

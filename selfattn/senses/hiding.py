@@ -9,6 +9,7 @@ knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is eno
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -69,11 +70,15 @@ class HiddenWordsReport(OfTables):
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")
 
     @property
+    def named(self) -> pd.DataFrame:
+        """`words` without punctuation."""
+        marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
+        return self.words[~self.words["text"].isin(marks)]
+
+    @property
     def luck(self) -> float:
         """How often a word drawn at random is the picked one, 0 to 1: the mean over rows, then over words."""
-        marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
-        named = self.words[~self.words["text"].isin(marks)]
-        return float((1 / named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
+        return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,7 +103,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
-    rankings, done = WordRankings(encoder), 0
+    rankings, done = WordRankings(encoder), count(1)
     words, right, ways, between = [], [], [], []
     for name, own in items.groupby("word"):
         senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
@@ -113,8 +118,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
             judged.append(found := _judged(rankings, placed, attention[i], units, senses, i, halves))
             words += [(own.index[i], name, *each) for each in found.words]
             ways += [(name, *each) for each in found.ways]
-            done += 1
-            progress(done, len(items))
+            progress(next(done), len(items))
         right.append((name, np.array([each.right for each in judged])))
         between += [(name, *each) for each in _between(np.stack([each.named for each in judged]), senses)]
     right.append((ALL, np.stack([each.mean(axis=0) for _, each in right])))
@@ -255,11 +259,10 @@ def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, fl
 
 def _with_all(between: pd.DataFrame) -> pd.DataFrame:
     every = [
-        {"word": ALL, "senses": how, "named": own["named"].mean(), "n": own["n"].sum()}
-        | {bound: each[0] for bound, each in _interval(own[["named"]].to_numpy()).items()}
+        (ALL, how, own["named"].mean(), *interval(own[["named"]].to_numpy(), RESAMPLES)[:, 0], own["n"].sum())
         for how, own in between.groupby("senses")
     ]
-    return pd.concat([between, pd.DataFrame(every)], ignore_index=True)
+    return pd.concat([between, pd.DataFrame(every, columns=between.columns)], ignore_index=True)
 
 
 def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:

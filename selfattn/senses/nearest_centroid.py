@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
@@ -82,11 +82,9 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    results = []  # word after word, then again with random weights
-    for which, n_shuffles in runs:
-        for number, rows in enumerate(groups, start=1):
-            results.append(_one_word(which, rows, n_shuffles, number))
-            progress(len(results), len(runs) * len(groups))
+    # Word after word, then again with random weights.
+    every = [(*run, number, rows) for run in runs for number, rows in enumerate(groups, start=1)]
+    results = [_one_word(which, rows, n, number) for which, n, number, rows in followed(every, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
     layer_names = ["embedding", *range(encoder.n_layers)]
     counts = items.groupby("word")["sense"].agg(senses="nunique", sentences="size")

@@ -37,9 +37,8 @@ class Draws:
 
     def split(self, size: int) -> Iterator["Draws"]:
         """Some of the draws at a time."""
-        every = self.senses, self.rows, self.axis, self.donors
-        for senses, rows, axis, donors in zip(*(each.split(size) for each in every)):
-            yield Draws(senses=senses, rows=rows, axis=axis, donors=donors)
+        for some in zip(*(each.split(size) for each in vars(self).values())):
+            yield Draws(**dict(zip(vars(self), some)))
 
     @property
     def n_senses(self) -> int:

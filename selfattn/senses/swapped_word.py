@@ -1,7 +1,7 @@
 """One word in its labelled sentences, with heads' outputs at it swapped for those of other sentences: to first order, and run."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -63,24 +63,24 @@ class SwappedWord:
         """The rows as they stand."""
         return Draws.of(self.senses[None], np.ones(self.senses.shape))
 
-    @property
-    def passes(self) -> list[list[int]]:
-        """Rows of like length, A_PASS of them together."""
-        lengths = [len(at.sentence.ids) for at in self.placed]
-        batches = length_batches(range(len(lengths)), lengths.__getitem__, sys.maxsize, self.encoder.equal_lengths)
-        together = [sorted(rows, key=lengths.__getitem__) for rows in batches]
-        return [rows[first : first + A_PASS] for rows in together for first in range(0, len(rows), A_PASS)]
-
     def folds(self, among: np.ndarray) -> list[Draws]:
         """Rows among (n,) bool dealt alternately in each sense, in the table's order: one part's axis, the other's donors."""
         fold = np.where(among, pd.Series(among.astype(int)).groupby(self.senses).cumsum().to_numpy() % 2, -1)
         rows, *halves = (torch.from_numpy(of.astype(np.float64))[None] for of in (among, fold == 1, fold == 0))
         return [replace(self.once, rows=rows, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
 
-    def slopes(self, rows: Sequence[int]) -> dict[int, RowSlopes]:
-        """What the gradient says of each of these rows. Raises NotRecomputable where the encoder can't be differentiated."""
-        found = context_gradients(self.encoder, [self.placed[i] for i in rows], self.units)
-        return {i: self._row_slopes(i, own) for i, own in zip(rows, found)}
+    def slopes(self) -> Iterator[tuple[int, RowSlopes]]:
+        """What the gradient says of each row, with its number; A_PASS rows of like length are differentiated together.
+
+        Raises NotRecomputable where the encoder can't be differentiated.
+        """
+        lengths = [len(at.sentence.ids) for at in self.placed]
+        for batch in length_batches(range(len(lengths)), lengths.__getitem__, sys.maxsize, self.encoder.equal_lengths):
+            together = sorted(batch, key=lengths.__getitem__)
+            for first in range(0, len(together), A_PASS):
+                rows = together[first : first + A_PASS]
+                found = context_gradients(self.encoder, [self.placed[i] for i in rows], self.units)
+                yield from ((i, self._row_slopes(i, own)) for i, own in zip(rows, found))
 
     def _row_slopes(self, i: int, found: ContextGradients) -> RowSlopes:
         gradient = found.gradient

@@ -11,6 +11,7 @@ all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ MOST = 128  # rows a word
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
 SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
+MEANS = ("gap", "effect", "control", "exact", "all_heads", "shuffled")  # over words, NaN where one word's is
 ALL = "all"  # the word of the rows that stand for all words together
 
 
@@ -116,15 +118,12 @@ def interchange(
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
     sets = [together] if how == "gradient" else [*each, together]
-    words, results, sources, done, total = [], [], [], 0, len(items) * (1 if how == "exact" else 2)
+    words, results, sources, done, total = [], [], [], count(1), len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
-        for some in word.passes:
-            parts |= word.slopes(some)
-            for i in some:
-                swapped[i] = word.exactly(i, sets)
-                done += 1
-                progress(done, total)
+        for i, found in word.slopes():
+            parts[i], swapped[i] = found, word.exactly(i, sets)
+            progress(next(done), total)
         slopes, table = word.joined(parts)
         words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
@@ -136,8 +135,7 @@ def interchange(
             ran, run = sorted(result.leading | common), []
             for i in range(len(word.placed)):
                 run.append(word.exactly(i, [each[head] for head in ran]))
-                done += 1
-                progress(done, total)
+                progress(next(done), total)
             effect, control = word.mean(run)
             result.exact[ran] = effect - control
         over_words = _over_words(results)
@@ -164,13 +162,12 @@ def leading_heads(
     """
     items, _ = require_rows(encoder, frame, per_sense=2 * PER_SENSE, most=MOST)
     sizes = [k for k in sizes if k <= len(encoder.all_heads)]
-    words, differences, tables, done = [], [], [], 0
+    words, differences, tables, done = [], [], [], count(1)
     for name, rows in items.groupby("word"):
         word, parts = SwappedWord.read(encoder, str(name), rows), {}
-        for some in word.passes:
-            parts |= word.slopes(some)
-            done += len(some)
-            progress(done, 2 * len(items))
+        for row, found in word.slopes():
+            parts[row] = found
+            progress(next(done), 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
         differences.append(word.joined(parts)[0].differences(Draws.of(word.senses[None], among)).numpy())
@@ -188,8 +185,7 @@ def leading_heads(
             for i in np.flatnonzero(dealt != half):
                 effect, control = word.exactly(int(i), chosen, others)
                 difference += others[0].row_means[0, i] * (effect - control)
-                done += 1
-                progress(done, 2 * len(items))
+                progress(next(done), 2 * len(items))
             gap = gaps(Draws.of(word.senses[None], (dealt != half)[None]), word.gram)
             shares.append((difference / gap).reshape(len(sizes), -1).numpy())
         share, random = np.mean(shares, axis=0), np.concatenate([half[:, len(rankings) :] for half in shares], axis=1)
@@ -230,7 +226,7 @@ def _result(word: SwappedWord, slopes: WordSlopes, swapped: Sequence[Tensor]) ->
 
 def _over_words(words: Sequence[_Result]) -> _Result:
     """All words together: the means, over resamples and halves of the words."""
-    n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
+    n, differences = len(words), np.stack([r.difference for r in words])
     counts = word_draws(n, RESAMPLES if n > 1 else 0)
     shuffled = np.stack([r.shuffled for r in words])
     # As in a word: a half of one word says nothing about words.
@@ -238,14 +234,9 @@ def _over_words(words: Sequence[_Result]) -> _Result:
     return _Result(
         word=ALL,
         n=n,
-        gap=gap.mean(),
-        effect=np.mean([r.effect for r in words], axis=0),
-        control=np.mean([r.control for r in words], axis=0),
-        exact=np.mean([r.exact for r in words], axis=0),  # NaN where one word's is
-        all_heads=np.mean([r.all_heads for r in words], axis=0),
-        gap_draws=counts @ gap,
+        **{name: np.mean([getattr(r, name) for r in words], axis=0) for name in MEANS},
+        gap_draws=counts @ np.array([r.gap for r in words]),
         draws=counts @ differences,
-        shuffled=shuffled.mean(axis=0),
         halves=word_halves(differences[:, None], halvings),
         shuffled_halves=word_halves(shuffled[:, :SHUFFLED], halvings),
     )

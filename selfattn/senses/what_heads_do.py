@@ -7,7 +7,7 @@ import torch
 
 from selfattn.analysis.patterns import PATTERNS, pattern_values
 from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
@@ -33,7 +33,7 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []
-    for done, row in enumerate(usable.itertuples()):
+    for row in followed(list(usable.itertuples()), progress):
         encoding = encoder.encode(row.placed.sentence)
         maps = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
         patterns.append(torch.stack(list(pattern_values(maps, encoding).values())))
@@ -42,17 +42,15 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
         words.append([] if best is None else [[others[i].label for i in layer] for layer in best.indices.tolist()])
-        progress(done + 1, len(usable))
-    means = torch.stack(patterns).mean(0)
+    means = torch.stack(patterns).mean(0).flatten(1).tolist()
     values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)
-    lines, sentences = [], []
+    sentences = []
     for layer, head in encoder.all_heads:
-        lines.append((layer, head, *means[:, layer, head].tolist()))
         for value, place in zip(values[:TOP, layer, head].tolist(), order[:TOP, layer, head].tolist()):
             if words[place]:
                 sentences.append((layer, head, usable.index[place], words[place][layer][head], value))
     return HeadProfiles(
-        patterns=pd.DataFrame(lines, columns=["layer", "head", *PATTERNS]),
+        patterns=pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(**dict(zip(PATTERNS, means))),
         sentences=pd.DataFrame(sentences, columns=["layer", "head", "row", "to", "weight"]),
         n=len(usable),
     )

@@ -21,7 +21,7 @@ def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
     rows, _ = swapping.require_rows(encoder, frame[frame["word"] == name], per_sense=4)
     word = SwappedWord.read(encoder, name, rows)
-    return word, word.joined(word.slopes(range(len(rows))))[0]
+    return word, word.joined(dict(word.slopes()))[0]
 
 
 @pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.long)], ids=["two senses", "three senses"])
