@@ -4,7 +4,7 @@ The frame draws those of the sentences and the head: so they are one and the sam
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -248,15 +248,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     return found[index]
 
 
-@dataclass(frozen=True)
-class MapOptions:
-    """What the switches say."""
-
-    words: bool
-    special: bool
-
-
-def pick_map_options(place, **more: Any) -> MapOptions:
+def pick_map_options(place, **more: Any) -> None:
     """The two switches that every map has."""
     place.toggle(
         "Words",
@@ -274,20 +266,12 @@ def pick_map_options(place, **more: Any) -> MapOptions:
         "them is said below the maps.",
         **more,
     )
-    return map_options()
 
 
-def map_options() -> MapOptions:
-    """What the two switches say now."""
-    return MapOptions(session.BY_WORDS.get(), not session.HIDE_SPECIAL.get())
-
-
-def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:
-    """A head's map (n, n) as the switches want it; with `other`, the difference of the two maps."""
-    view = word_map(encoding, weights, words=options.words, special=options.special)
-    if other is None:
-        return view
-    return view.minus(word_map(encoding, other, words=options.words, special=options.special))
+def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
+    """A head's map (n, n) as the two switches want it; with `other`, the difference of the two maps."""
+    drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
+    return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:

@@ -9,6 +9,7 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.figures import PageEnds, say, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.typed_text import show_rejected
 from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID, senses_lines
 from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows
 
@@ -47,13 +48,13 @@ except ValueError as error:
     top.empty()
     show_error(error)
     rows = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
-    view.show_rejected(rows[1])
+    show_rejected(rows[1])
     st.stop()
 early.empty()
 with when:
     if any(kept):
         offer_again(*kept)
-    view.show_rejected(report.rejected)
+    show_rejected(report.rejected)
 if encoder.patchable:
     with together:
         swaps.show_together(asked)

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import open_row, show_map
+from pages.explore.senses.tables_and_reports import open_row, pick_row, show_map
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.dashboard.figures import current_theme, say, show_chart
@@ -72,15 +72,12 @@ def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable 
     say(captions.sentences(every, str(head)))
     found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
     shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
-    event = st.dataframe(
-        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {head} {word}"
-    )
-    if not event.selection.rows:
+    row = pick_row(shown, f"rows {head} {word}")
+    if row is None:
         st.caption(
             "Select a row to see which tokens hand the sense over, and to open its sentence in the other views, beside one of "
             "another sense."
         )
-        return None
-    row = shown.index[event.selection.rows[0]]
-    open_row(found, row)
+    else:
+        open_row(found, row)
     return row

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +17,7 @@ from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.pickers import open_sentences
+from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
@@ -135,14 +136,6 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
         return None, str(error), ""
 
 
-def show_rejected(rejected: pd.DataFrame) -> None:
-    """The rows that can't be used, each with its line and the reason."""
-    if len(rejected):
-        st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
-        shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
-        st.dataframe(rejected[shown], hide_index=True, height=180)
-
-
 def show_map(
     frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "", how: str = ""
 ) -> None:
@@ -150,6 +143,14 @@ def show_map(
     legend = [title, how] if how else title
     chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=legend)
     show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
+
+
+def pick_row(table: pd.DataFrame, key: str, **looks: Any) -> Hashable | None:
+    """A table of which one row can be selected; its label in the index, None where none is."""
+    event = st.dataframe(
+        table, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=key, **looks
+    )
+    return next((table.index[at] for at in event.selection.rows), None)
 
 
 def open_row(found: pd.DataFrame, index: Hashable) -> None:
