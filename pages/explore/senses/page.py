@@ -41,7 +41,7 @@ try:
             limit = st.container()
         with early.container():
             view.show_one_word(asked, word)
-        if late := swaps.come_late(asked):
+        if late := asked.comes_late(SwapReport, "swaps"):
             swaps.show_word(asked, head, word, in_one)
     report = view.separated(asked)
 except ValueError as error:

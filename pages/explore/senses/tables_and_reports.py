@@ -49,12 +49,18 @@ class Labelled:
         """The report about them that was computed beforehand."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
-    def comes_late(self, what: str) -> bool:
+    def comes_late(self, kind: type, what: str) -> bool:
         """Whether this report is yet to be made, and of several words, of which one is there sooner."""
-        return self.frame["word"].nunique() > 1 and not is_cached(self.encoder, (what, self.key))
+        known = self.stored(kind) or is_cached(self.encoder, (what, self.key))
+        return not known and self.frame["word"].nunique() > 1
 
-    def report(self, what: str, title: str, make: Callable[..., T]) -> T:
-        """make(encoder, frame, progress=...) from the cache, or made now with a progress bar and a button that stops it."""
+    def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
+        """The report of this kind: stored, or make(encoder, frame, progress=...) from the cache.
+
+        Made now, it has a progress bar and a button that stops it.
+        """
+        if kept := self.stored(kind):
+            return kept.report
         asked = (encoder_key(self.encoder), (what, self.key))
         if session.STOPPED.get() == asked:
             st.text("Stopped.")
@@ -85,15 +91,13 @@ class Labelled:
 
 
 def separated(asked: Labelled, floor: bool = True) -> SeparationReport:
-    """`separation`: stored, from the cache, or made now."""
-    if kept := asked.stored(SeparationReport):
-        return kept.report
-    return asked.report("senses", "Senses, word", partial(separation, floor=floor))
+    """Where the vectors of the words separate their senses."""
+    return asked.report(SeparationReport, "senses", "Senses, word", partial(separation, floor=floor))
 
 
 def show_one_word(asked: Labelled, word: str) -> None:
     """What takes seconds, while the report over all words is being made."""
-    if asked.stored(SeparationReport) or not asked.comes_late("senses"):
+    if not asked.comes_late(SeparationReport, "senses"):
         return
     try:
         say(captions.layers(separated(asked.of(word), floor=False)))

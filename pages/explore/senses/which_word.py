@@ -55,7 +55,7 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     place = st.empty()  # the question goes at once: beside one that stays till the end, "Stop" moves under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         try:
-            return asked.report(what, "Hiding each other word, sentence", hidden_words)
+            return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", hidden_words)
         except ValueError as error:
             say(f"No word can be asked for over these sentences. {error}")
             return None

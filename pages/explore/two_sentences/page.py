@@ -1,4 +1,4 @@
-"""The main view: which word another gets its meaning from in two sentences, through which heads; its limit; the nearest sentences."""
+"""The main view: which word another gets its meaning from in two sentences, by which heads; its limit; the nearest sentences."""
 
 import streamlit as st
 
