@@ -69,12 +69,12 @@ def show() -> None:
         stored = None if page.url_path else show_stored_pictures()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.figures import PageEnds, begin_page, end_page, show_error, this_page
+    from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
-    begin_page(news)
+    session.RECORD.set(Page(news=news))
     with page_turn(news):
         try:
             pick_for(view, page.title)

@@ -55,7 +55,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
         with drawn:
-            report = cached(first, key, lambda progress: make(progress), "Comparing the checkpoints ...", costly=True)
+            report = cached(first, key, make, "Comparing the checkpoints ...", costly=True)
     except ValueError as error:
         show_error(error)
         return

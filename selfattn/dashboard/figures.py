@@ -68,11 +68,6 @@ class Page:
         return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
 
 
-def begin_page(news: Any = st) -> None:
-    """A new record: the frame calls it before it runs a page. news: the container above its title."""
-    session.RECORD.set(Page(news=news))
-
-
 def end_page() -> Page:
     """The record of what the page has shown; nothing is kept of it after this."""
     return st.session_state.pop(session.RECORD, None) or Page()

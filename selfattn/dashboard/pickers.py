@@ -94,8 +94,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
     if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
         session.EXAMPLE.set(None)  # the link has sentences of its own
     name = examples.selectbox(
-        "Example", list(EXAMPLES), index=list(EXAMPLES).index(FIRST.word), key=session.EXAMPLE, on_change=_use_example,
-        bind="query-params", placeholder="your own",
+        "Example", list(EXAMPLES), key=session.EXAMPLE, on_change=_use_example, bind="query-params", placeholder="your own",
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
@@ -159,7 +158,7 @@ def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default
 
 def _use_example() -> None:
     if pair := EXAMPLES.get(session.EXAMPLE.get()):
-        open_sentences(session.EXAMPLE.get(), pair.first, pair.second, pair.control, pair.word)
+        open_sentences(pair.word, *pair.sentences, pair.word)
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
