@@ -66,22 +66,23 @@ def segments(page: Page) -> PlacedWord:
 
 def show_grid(page: Page, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
-    encoder = page.encoder
-    others = ["B"] + ["control"] * (page.pair.control is not None)
+    encoder, pair = page.encoder, page.pair
+    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
+    sides = dict(zip(("A", "B", "control"), pair.all))
+    compared = Compared(sides, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
     # Two segments are one text: there is no second to compare with.
-    measures = offered(others if side.sentence.pair is None and encoder.patchable else [])
-    first, *_ = measures
+    measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        session.MEASURE.keep_within(measures, first)
+        session.MEASURE.keep_within(measures, next(iter(measures)))
         name = st.selectbox("Coloured strip", list(measures), key=session.MEASURE, bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
-    compared = None if measure.of == "text" else _compared(page)
-    beside = {} if compared is None else measure.columns(compared)
-    floor = 1.0
-    if compared is not None and measure.unit == "share":
+    beside = measure.columns(compared) if measure.of == "word" else {}
+    floor, rough = 1.0, ""
+    if measure.unit == "share":
         floor = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
+        rough = by_gradient(compared.swaps.exact)
     frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, floor))
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
@@ -89,22 +90,13 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(page.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if compared is None or not measure.beside:
-        reading = captions.measure_by_head(frame, name, measure.unit, marked)
-    else:
+    if measure.beside:
         reading = by_head(frame, measure, list(beside), marked, compared.cosine, f'"{side.word.text}"')
-    rough = by_gradient(compared.swaps.exact) if compared is not None and measure.unit == "share" else ""
+    else:
+        reading = captions.measure_by_head(frame, name, measure.unit, marked)
     reading = " ".join(filter(None, (reading, rough, noise)))
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
-
-
-def _compared(page: Page) -> Compared:
-    """The pair's word, with every result kept."""
-    encoder, pair = page.encoder, page.pair
-    at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
-    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
-    return Compared(at, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
