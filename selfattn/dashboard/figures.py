@@ -95,7 +95,6 @@ VIEWS = {
     "main": ("pages/explore/two_sentences/page.py", "The word in two sentences", ":material/compare_arrows:"),
     "head": ("pages/explore/inside_a_head/page.py", "Inside a head", ":material/search:"),
     "heads": ("pages/explore/all_heads.py", "All heads", ":material/grid_view:"),
-    "senses": ("pages/explore/senses/page.py", "Many labelled sentences", ":material/arrow_forward:"),
     "lessons": ("pages/learn/from_scratch/page.py", "New to attention? Start here", ":material/school:"),
 }
 
