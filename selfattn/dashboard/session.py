@@ -101,8 +101,10 @@ TARGET = Key("target", "Predictions: the number of the word in the gap that is a
 AGAIN = Key("{} again", "whether the stored reports of this name are computed here and now", False)
 STOPPED = Key("stopped", "Senses: the encoder and key of the report that was stopped")
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key whose hidden words were asked for")
-TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it")
-SCAN_READ = Key("scan_read", "Senses: the scan's folder and when it changed, the scan, its heads' means, its sources")
+TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it: its rows ...", (None, None))
+SCAN_READ = Key(
+    "scan_read", "Senses: the scan's folder and when it changed; it, its heads' means, its sources", (None,)
+)
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
 PROJECTOR = Key("projector", "From scratch: larger type, the menu folded away", False)
 STOP = Key("choice of stop", "From scratch: the stop that the picker shows")

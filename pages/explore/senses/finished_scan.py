@@ -91,7 +91,7 @@ def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
     except (OSError, ValueError):
         changed = []  # read_scan says what is wrong with it
     kept = session.SCAN_READ.get()
-    if not changed or kept is None or kept[0] != (folder, changed):
+    if not changed or kept[0] != (folder, changed):
         scan = read_scan(folder)
         kept = (folder, changed), scan, scan.heads(), scan.sources() if scan.has_sources else None
         session.SCAN_READ.set(kept)

@@ -120,7 +120,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read is None or read[0] != upload.file_id:  # not anew at each click
+    if read[0] != upload.file_id:  # not anew at each click
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read
