@@ -122,11 +122,10 @@ def cached(
     def run() -> T:
         if place is not None:
             place.progress(0.0, title)
-        with costly_slot() if costly else nullcontext() as give_way:
+        with costly_slot() if costly else nullcontext(lambda: None) as give_way:
 
             def show(done: int, total: int) -> None:
-                if give_way is not None:
-                    give_way()
+                give_way()
                 if place is not None:
                     place.progress(done / total, title)
 

@@ -102,9 +102,7 @@ AGAIN = Key("{} again", "whether the stored reports of this name are computed he
 STOPPED = Key("stopped", "Senses: the encoder and key of the report that was stopped")
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key whose hidden words were asked for")
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it: its rows ...", (None, None))
-SCAN_READ = Key(
-    "scan_read", "Senses: the scan's folder and when it changed; it, its heads' means, its sources", (None,)
-)
+SCAN_READ = Key("scan_read", "Senses: the scan's folder and when it changed; the scan, its means, its sources", (None,))
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
 PROJECTOR = Key("projector", "From scratch: larger type, the menu folded away", False)
 STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
