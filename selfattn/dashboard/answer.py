@@ -121,8 +121,8 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
 
     told = _told(pair.word)
     rows = cached(encoder, ("rows of", told), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
-    make = lambda _: within_sense(encoder, rows, means, pair.first, units)  # noqa: E731
-    return cached(encoder, ("within sense", told, pair.first.key), make)
+    key = ("within sense", told, pair.first.key)
+    return cached(encoder, key, lambda _: within_sense(encoder, rows, means, pair.first, units))
 
 
 def _own_rows(word: str) -> pd.DataFrame:

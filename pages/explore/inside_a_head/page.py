@@ -61,9 +61,8 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
 
 def _alone(page: Page, text: str) -> Encoding:
     """The text with the chosen head as the only attention there is."""
-    encoder, head = page.encoder, page.head
-    make = lambda _: alone(encoder, text, *head)  # noqa: E731
-    return cached(encoder, ("alone", text, head), make, "Removing all other heads ...")
+    key, title = ("alone", text, page.head), "Removing all other heads ..."
+    return cached(page.encoder, key, lambda _: alone(page.encoder, text, *page.head), title)
 
 
 def _alone_reading(page: Page, passes: dict[str, Encoding]) -> str:
