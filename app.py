@@ -28,10 +28,10 @@ PAGES = {
     "Explore": [
         ("explore/two_sentences/page.py", "A word in two sentences", "", "main"),
         ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
-        ("explore/all_heads/page.py", "All heads", "all-heads", "pair"),
+        ("explore/all_heads.py", "All heads", "all-heads", "pair"),
         ("explore/senses/page.py", "Senses", "senses", "head"),
         ("explore/two_encoders.py", "Two encoders", "two-encoders", "sentence"),
-        ("explore/predictions/page.py", "Predictions", "predictions", "sentence"),
+        ("explore/predictions.py", "Predictions", "predictions", "sentence"),
     ],
     "About": [
         ("about/models_and_proof.py", "Models and proof", "models-and-proof", ""),
@@ -39,7 +39,7 @@ PAGES = {
     ],
 }
 CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
-OLD = ("explore/predictions/page.py", "Predictions", "masked-words")  # what links may still ask for
+OLD = ("explore/predictions.py", "Predictions", "masked-words")  # what links may still ask for
 
 
 def show() -> None:
@@ -69,12 +69,12 @@ def show() -> None:
         stored = None if page.url_path else show_stored_pictures()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.figures import PageEnds, begin_page, end_page, show_error, this_page
+    from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
-    begin_page(news)
+    session.RECORD.set(Page(news=news))
     with page_turn(news):
         try:
             pick_for(view, page.title)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from selfattn import examples
@@ -38,9 +37,10 @@ DISTANCE = "distance of the weights"
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
     """Each head's mean distance from its counterpart over the visitor's sentences."""
-    drawn, uploaded, limits = st.container(), session.TABLE_READ.get(), Settings.read()
-    own = uploaded[1].get("sentence") if uploaded and isinstance(uploaded[1], pd.DataFrame) else None
-    sentences = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES) if own is None else own.astype(str)
+    drawn, limits = st.container(), Settings.read()
+    _, own, *_ = session.TABLE_READ.get()
+    built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
+    sentences = built_in if own is None else own["sentence"].astype(str)
     typed = st.text_area(
         "Sentences, one a line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
         help="At first those of your own table on the page Senses, where you have opened one.",
@@ -55,7 +55,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
         with drawn:
-            report = cached(first, key, lambda progress: make(progress), "Comparing the checkpoints ...", costly=True)
+            report = cached(first, key, make, "Comparing the checkpoints ...", costly=True)
     except ValueError as error:
         show_error(error)
         return

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -121,15 +121,14 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
 
     told = _told(pair.word)
     rows = cached(encoder, ("rows of", told), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
-    make = lambda _: within_sense(encoder, rows, means, pair.first, units)  # noqa: E731
-    return cached(encoder, ("within sense", told, pair.first.key), make)
+    key = ("within sense", told, pair.first.key)
+    return cached(encoder, key, lambda _: within_sense(encoder, rows, means, pair.first, units))
 
 
 def _own_rows(word: str) -> pd.DataFrame:
     """Of the visitor's own table, where there is one with senses."""
-    read: Any = session.TABLE_READ.get()
-    table = None if read is None else read[1]  # after the file's id
-    usable = isinstance(table, pd.DataFrame) and {"sentence", "word", "sense"} <= {*table}
+    _, table, *_ = session.TABLE_READ.get()
+    usable = table is not None and {"sentence", "word", "sense"} <= {*table}
     return _rows_of(table, word) if usable else labelled().iloc[:0]
 
 

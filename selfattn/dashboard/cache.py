@@ -22,9 +22,7 @@ from selfattn.dashboard.queue import costly_slot, page_left
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.pooling import NoPooling
 from selfattn.settings import Settings
 from selfattn.words import Word
 
@@ -124,11 +122,10 @@ def cached(
     def run() -> T:
         if place is not None:
             place.progress(0.0, title)
-        with costly_slot() if costly else nullcontext() as give_way:
+        with costly_slot() if costly else nullcontext(lambda: None) as give_way:
 
             def show(done: int, total: int) -> None:
-                if give_way is not None:
-                    give_way()
+                give_way()
                 if place is not None:
                     place.progress(done / total, title)
 
@@ -198,18 +195,6 @@ def cached_swaps(encoder: Encoder, *words: PlacedWord[Encoding], how: str = "exa
         "Swapping each head in turn ...",
         costly=how == "exact",
     )
-
-
-def cached_or_why(encoder: Encoder, key: Hashable, load: Callable[[Encoder], T], title: str = "") -> T | str:
-    """What `load` finds in the encoder's folder, or why it isn't there."""
-
-    def make(_: Progress) -> T | str:
-        try:
-            return load(encoder)
-        except (NoHead, NoPooling) as error:
-            return str(error)
-
-    return cached(encoder, key, make, title)
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:

@@ -3,7 +3,6 @@
 from functools import cache, partial
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import session
@@ -16,10 +15,7 @@ T = TypeVar("T")
 NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
-@cache
-def labelled() -> pd.DataFrame:
-    """The built-in labelled sentences."""
-    return labelled_sentences()
+labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:

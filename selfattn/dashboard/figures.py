@@ -68,11 +68,6 @@ class Page:
         return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
 
 
-def begin_page(news: Any = st) -> None:
-    """A new record: the frame calls it before it runs a page. news: the container above its title."""
-    session.RECORD.set(Page(news=news))
-
-
 def end_page() -> Page:
     """The record of what the page has shown; nothing is kept of it after this."""
     return st.session_state.pop(session.RECORD, None) or Page()
@@ -99,8 +94,7 @@ def heading(title: str, question: bool = False) -> None:
 VIEWS = {
     "main": ("pages/explore/two_sentences/page.py", "The word in two sentences", ":material/compare_arrows:"),
     "head": ("pages/explore/inside_a_head/page.py", "Inside a head", ":material/search:"),
-    "heads": ("pages/explore/all_heads/page.py", "All heads", ":material/grid_view:"),
-    "senses": ("pages/explore/senses/page.py", "Many labelled sentences", ":material/arrow_forward:"),
+    "heads": ("pages/explore/all_heads.py", "All heads", ":material/grid_view:"),
     "lessons": ("pages/learn/from_scratch/page.py", "New to attention? Start here", ":material/school:"),
 }
 

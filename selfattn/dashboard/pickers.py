@@ -4,7 +4,7 @@ The frame draws those of the sentences and the head: so they are one and the sam
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -94,8 +94,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
     if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
         session.EXAMPLE.set(None)  # the link has sentences of its own
     name = examples.selectbox(
-        "Example", list(EXAMPLES), index=list(EXAMPLES).index(FIRST.word), key=session.EXAMPLE, on_change=_use_example,
-        bind="query-params", placeholder="your own",
+        "Example", list(EXAMPLES), key=session.EXAMPLE, on_change=_use_example, bind="query-params", placeholder="your own",
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
@@ -159,7 +158,7 @@ def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default
 
 def _use_example() -> None:
     if pair := EXAMPLES.get(session.EXAMPLE.get()):
-        open_sentences(session.EXAMPLE.get(), pair.first, pair.second, pair.control, pair.word)
+        open_sentences(pair.word, *pair.sentences, pair.word)
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
@@ -248,15 +247,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     return found[index]
 
 
-@dataclass(frozen=True)
-class MapOptions:
-    """What the switches say."""
-
-    words: bool
-    special: bool
-
-
-def pick_map_options(place, **more: Any) -> MapOptions:
+def pick_map_options(place, **more: Any) -> None:
     """The two switches that every map has."""
     place.toggle(
         "Words",
@@ -274,20 +265,12 @@ def pick_map_options(place, **more: Any) -> MapOptions:
         "them is said below the maps.",
         **more,
     )
-    return map_options()
 
 
-def map_options() -> MapOptions:
-    """What the two switches say now."""
-    return MapOptions(session.BY_WORDS.get(), not session.HIDE_SPECIAL.get())
-
-
-def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:
-    """A head's map (n, n) as the switches want it; with `other`, the difference of the two maps."""
-    view = word_map(encoding, weights, words=options.words, special=options.special)
-    if other is None:
-        return view
-    return view.minus(word_map(encoding, other, words=options.words, special=options.special))
+def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
+    """A head's map (n, n) as the two switches want it; with `other`, the difference of the two maps."""
+    drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
+    return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:

@@ -191,16 +191,16 @@ def vectors(
     Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
     finite and of the published size. check: raises ValueError where the vectors don't go together; that is said in the same way.
     """
-    texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
-    typed, filled = {}, session.PUBLISHED.of(stop)
+    texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
+    filled = session.PUBLISHED.of(stop)
     if st.session_state.setdefault(filled, texts) != texts:  # another example: its own numbers
-        st.session_state.update({f"{stop}.{name}": text for name, text in texts.items()} | {filled: texts})
+        st.session_state.update(texts | {filled: texts})
+    typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, text in texts.items():
-            key = f"{stop}.{name}"
-            st.session_state.setdefault(key, text)
+        for name, key in zip(published, texts):
+            st.session_state.setdefault(key, texts[key])
             typed[name] = st.text_input(name, key=key, width=width, max_chars=80)
-        reset(stop, {f"{stop}.{name}": text for name, text in texts.items()})
+        reset(stop, texts)
     found = {name: numbers(name, text, published[name]) for name, text in typed.items()}
     try:
         if check:

@@ -1,5 +1,6 @@
-"""The one way in for a text that a visitor types: within the limits it is encoded, else the page says in words why not."""
+"""The one way in for a text that a visitor types, within the limits; what can't be used of it or of a table is said in words."""
 
+import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard.cache import cached_encode
@@ -39,3 +40,11 @@ def encode_or_stop(
     if pair is None:
         this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
     return encoding
+
+
+def show_rejected(rejected: pd.DataFrame) -> None:
+    """The rows of a visitor's table that can't be used, each with its line and the reason."""
+    if len(rejected):
+        st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
+        shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
+        st.dataframe(rejected[shown], hide_index=True, height=180)

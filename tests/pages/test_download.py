@@ -51,7 +51,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 
 
 def test_a_figures_file_names_its_own_head_or_none(views):
-    at = opened("pages/explore/all_heads/page.py", head="L3 H7", map_of="average", download_numbers=True)
+    at = opened("pages/explore/all_heads.py", head="L3 H7", map_of="average", download_numbers=True)
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].figures}
     card = origins.pop("map: The average of L3's heads")
     assert origins.pop("all heads").layer is card.layer is None

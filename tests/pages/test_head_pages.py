@@ -26,7 +26,7 @@ from .pictures import charts, matrix, spec_of
 
 pytestmark = pytest.mark.slow
 
-INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
+INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads.py"
 A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # a word of three pieces
 OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import open_pair, show_map, show_rejected
+from pages.explore.senses.tables_and_reports import open_pair, pick_row, show_map
 from selfattn.captions import hidden_words as captions
 from selfattn.dashboard import session
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder, beyond_localhost, for_visitors
 from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import TextError
 from selfattn.export.notebook_lines import scan_lines
@@ -71,15 +72,11 @@ def _show_sources(sources: pd.DataFrame) -> None:
     columns = {"share": number("share of all", format="percent"), "move": number("mean move", format="%.3f")}
     # The browser is told of a key, and where the folder is is the operator's affair.
     read = hash(str(session.SCAN_READ.get()[0]))
-    event = st.dataframe(
-        shown.rename(columns={"source": "hidden word"}), hide_index=True, height=240, column_config=columns,
-        on_select="rerun", selection_mode="single-row", key=f"sources {word} {read}",
-    )  # fmt: skip
-    if not event.selection.rows:
+    row = pick_row(shown.rename(columns={"source": "hidden word"}), f"sources {word} {read}", column_config=columns)
+    if row is None:
         st.caption("Select a row to open its sentence in the other views, beside one of another hidden word.")
         return
-    a = own["sentence"][event.selection.rows[0]]
-    others = own.drop(index=event.selection.rows)["sentence"]
+    a, others = own["sentence"][row], own["sentence"].drop(index=row)
     others = others[others != a]
     if others.empty:
         say("In no other sentence does another word move it farthest, so there is none to open beside it.")
@@ -94,7 +91,7 @@ def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
     except (OSError, ValueError):
         changed = []  # read_scan says what is wrong with it
     kept = session.SCAN_READ.get()
-    if not changed or kept is None or kept[0] != (folder, changed):
+    if not changed or kept[0] != (folder, changed):
         scan = read_scan(folder)
         kept = (folder, changed), scan, scan.heads(), scan.sources() if scan.has_sources else None
         session.SCAN_READ.set(kept)

@@ -47,16 +47,12 @@ def begin(word: str) -> tuple[Container, Container]:
     return over_all, in_one
 
 
-def come_late(asked: Labelled) -> bool:
-    """Whether the swaps of all words are yet to be made: it takes minutes, those of one word seconds."""
-    return not asked.stored(SwapReport) and asked.comes_late("swaps")
-
-
 def show_word(asked: Labelled, head: Head, word: str, place: Container) -> None:
     """The chosen word's map, in its place."""
     try:
         with place:
-            report = _of_word(asked, word) if come_late(asked) else _of_all(asked)
+            late = asked.comes_late(SwapReport, "swaps")  # of all words it takes minutes, of one seconds
+            report = _of_word(asked, word) if late else _of_all(asked)
             if reason := report.small_gaps.get(word):
                 say(f"{reason} So no head's share of that gap is shown; the table has them all.")
             elif (report.heads["word"] == word).any():
@@ -101,13 +97,11 @@ def show_together(asked: Labelled) -> None:
 
 
 def _of_all(asked: Labelled) -> SwapReport:
-    if kept := asked.stored(SwapReport):
-        return kept.report
-    return asked.report("swaps", "All words, sentence", swapped_heads)
+    return asked.report(SwapReport, "swaps", "All words, sentence", swapped_heads)
 
 
 def _of_word(asked: Labelled, word: str) -> SwapReport:
-    return asked.of(word).report("swaps", f'"{word}", sentence', interchange)
+    return asked.of(word).report(SwapReport, "swaps", f'"{word}", sentence', interchange)
 
 
 def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, head: Head) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +17,7 @@ from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.pickers import open_sentences
+from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
@@ -48,12 +49,18 @@ class Labelled:
         """The report about them that was computed beforehand."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
-    def comes_late(self, what: str) -> bool:
+    def comes_late(self, kind: type, what: str) -> bool:
         """Whether this report is yet to be made, and of several words, of which one is there sooner."""
-        return self.frame["word"].nunique() > 1 and not is_cached(self.encoder, (what, self.key))
+        known = self.stored(kind) or is_cached(self.encoder, (what, self.key))
+        return not known and self.frame["word"].nunique() > 1
 
-    def report(self, what: str, title: str, make: Callable[..., T]) -> T:
-        """make(encoder, frame, progress=...) from the cache, or made now with a progress bar and a button that stops it."""
+    def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
+        """The report of this kind: stored, or make(encoder, frame, progress=...) from the cache.
+
+        Made now, it has a progress bar and a button that stops it.
+        """
+        if kept := self.stored(kind):
+            return kept.report
         asked = (encoder_key(self.encoder), (what, self.key))
         if session.STOPPED.get() == asked:
             st.text("Stopped.")
@@ -84,15 +91,13 @@ class Labelled:
 
 
 def separated(asked: Labelled, floor: bool = True) -> SeparationReport:
-    """`separation`: stored, from the cache, or made now."""
-    if kept := asked.stored(SeparationReport):
-        return kept.report
-    return asked.report("senses", "Senses, word", partial(separation, floor=floor))
+    """Where the vectors of the words separate their senses."""
+    return asked.report(SeparationReport, "senses", "Senses, word", partial(separation, floor=floor))
 
 
 def show_one_word(asked: Labelled, word: str) -> None:
     """What takes seconds, while the report over all words is being made."""
-    if asked.stored(SeparationReport) or not asked.comes_late("senses"):
+    if not asked.comes_late(SeparationReport, "senses"):
         return
     try:
         say(captions.layers(separated(asked.of(word), floor=False)))
@@ -115,7 +120,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read is None or read[0] != upload.file_id:  # not anew at each click
+    if read[0] != upload.file_id:  # not anew at each click
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read
@@ -135,14 +140,6 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
         return None, str(error), ""
 
 
-def show_rejected(rejected: pd.DataFrame) -> None:
-    """The rows that can't be used, each with its line and the reason."""
-    if len(rejected):
-        st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
-        shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
-        st.dataframe(rejected[shown], hide_index=True, height=180)
-
-
 def show_map(
     frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "", how: str = ""
 ) -> None:
@@ -150,6 +147,14 @@ def show_map(
     legend = [title, how] if how else title
     chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=legend)
     show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
+
+
+def pick_row(table: pd.DataFrame, key: str, **looks: Any) -> Hashable | None:
+    """A table of which one row can be selected; its label in the index, None where none is."""
+    event = st.dataframe(
+        table, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=key, **looks
+    )
+    return next((table.index[at] for at in event.selection.rows), None)
 
 
 def open_row(found: pd.DataFrame, index: Hashable) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import Labelled, open_row
+from pages.explore.senses.tables_and_reports import Labelled, open_row, pick_row
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.captions import which_word as captions
 from selfattn.captions.hidden_words import ranked
@@ -55,7 +55,7 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     place = st.empty()  # the question goes at once: beside one that stays till the end, "Stop" moves under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         try:
-            return asked.report(what, "Hiding each other word, sentence", hidden_words)
+            return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", hidden_words)
         except ValueError as error:
             say(f"No word can be asked for over these sentences. {error}")
             return None
@@ -89,21 +89,19 @@ def _show_sentences(asked: Labelled, report: HiddenWordsReport, word: str) -> No
     percent = st.column_config.NumberColumn(format="%.0f %%")
     shown = table.assign(share=100 * table["share"], next=100 * table["next"])
     shown = shown.rename(columns={"first": "leading word", "share": "of the way", "second": "next word"})
-    event = st.dataframe(
-        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"hidden in {word}",
-        column_config={"of the way": percent, "next": percent},
-    )  # fmt: skip
-    ticked = [table.index[at] for at in event.selection.rows]
-    rows = ticked or list(dict.fromkeys([*table.index[: min(SHOWN, n)], *table.index[max(n - SHOWN, 0) : n]]))
+    ticked = pick_row(shown, f"hidden in {word}", column_config={"of the way": percent, "next": percent})
+    rows = [*dict.fromkeys([*table.index[: min(SHOWN, n)], *table.index[max(n - SHOWN, 0) : n]])]
+    if ticked is not None:
+        rows = [ticked]
     with below:
         if rows:
             chart = shaded_sentences(shaded_frame(report, _read(asked.encoder, report, table, rows)), current_theme())
-            reading = captions.shaded(bool(ticked), word, n, SHOWN)
+            reading = captions.shaded(ticked is not None, word, n, SHOWN)
             with st.container(height=HIGH if len(rows) > FEW else "content", border=False):
                 show_chart(chart, reading, one_head=False, name="sentences, word by word", visible=False)
             say(reading)
-        if ticked:
-            open_row(table, ticked[0])
+        if ticked is not None:
+            open_row(table, ticked)
 
 
 def _read(encoder: Encoder, report: HiddenWordsReport, table: pd.DataFrame, rows: list) -> dict:

@@ -12,7 +12,7 @@ from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_erro
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
-from selfattn.dashboard.pickers import binning, chosen_head, map_options, pick_map_options, segmented, whole, zoomed
+from selfattn.dashboard.pickers import binning, chosen_head, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.word_figure import hidden_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -59,27 +59,27 @@ def _hidden(encoder: Encoder, pair: Pair, way: str) -> dict[str, Word]:
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:
-    options, theme = map_options(), current_theme()
+    special, theme = not session.HIDE_SPECIAL.get(), current_theme()
     if source == "against":
         with st.container():
-            for place, picture in zip(side_by_side(), against(sides, head, theme, special=options.special)):
+            for place, picture in zip(side_by_side(), against(sides, head, theme, special=special)):
                 with place:
                     _show(picture)
-        hidden = {name: whole(side.sentence.weights(*head), side.sentence, options) for name, side in sides.items()}
+        hidden = {name: whole(side.sentence.weights(*head), side.sentence) for name, side in sides.items()}
     else:
         hidden = {}
         for (name, side), place in zip(sides.items(), places := side_by_side(key="maps")):
             own = None if source == "scratch" else side.sentence.own_weights(*head)
             weights, other = (own, None) if source == "own" else (side.sentence.weights(*head), own)
             with place:
-                hidden[name] = zoomed(whole(weights, side.sentence, options, other), name)
+                hidden[name] = zoomed(whole(weights, side.sentence, other), name)
         pictures = whole_head(sides, hidden, head, theme, source)
         for (name, picture), place in zip(pictures.items(), places):
             with place:
                 more = binning(hidden[name])
                 _show(picture, sentence=name, visible=source != "scratch" or bool(more), more=more)
                 png_button(name, picture.spec, picture.name)
-    if not options.special:
+    if not special:
         say(captions.hidden_weight({name: view.hidden for name, view in hidden.items()}))
 
 

@@ -1,13 +1,16 @@
-"""The parts of the page "All heads": the grid of all maps, the card of the chosen head, one word's row in several heads."""
+"""Every layer and head of a sentence at a glance, what the chosen one does, and one word's row in several heads."""
 
 from functools import partial
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn import numbers
 from selfattn.analysis.measures import Compared, head_measures, offered, rollout
+from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.steps import largest
@@ -17,17 +20,39 @@ from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
-from selfattn.dashboard.figures import Page, current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.encoder_picker import link_to
+from selfattn.dashboard.figures import (
+    Page,
+    current_theme,
+    literal,
+    say,
+    show_chart,
+    show_links,
+    side_by_side,
+    this_page,
+)
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.export.notebook_lines import overlaid_first
+from selfattn.examples import other_sentences
+from selfattn.export.notebook_lines import SAID, TABS, overlaid_first
+from selfattn.senses import HeadProfiles
 from selfattn.tidy_tables import heads_frame, weights_frame
 from selfattn.views.all_heads import lines_of_word, one_map, overlays
 
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
+MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
+AVERAGES = {"average": "average", "rollout": "rollout"}
+NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
+FORMULAS = {
+    "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
+    "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
+    "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
+}
 
 
 def segments(page: Page) -> PlacedWord:
@@ -41,22 +66,23 @@ def segments(page: Page) -> PlacedWord:
 
 def show_grid(page: Page, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
-    encoder = page.encoder
-    others = ["B"] + ["control"] * (page.pair.control is not None)
+    encoder, pair = page.encoder, page.pair
+    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
+    sides = dict(zip(("A", "B", "control"), pair.all))
+    compared = Compared(sides, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
     # Two segments are one text: there is no second to compare with.
-    measures = offered(others if side.sentence.pair is None and encoder.patchable else [])
-    first, *_ = measures
+    measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        session.MEASURE.keep_within(measures, first)
+        session.MEASURE.keep_within(measures, next(iter(measures)))
         name = st.selectbox("Coloured strip", list(measures), key=session.MEASURE, bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
-    compared = None if measure.of == "text" else _compared(page)
-    beside = {} if compared is None else measure.columns(compared)
-    floor = 1.0
-    if compared is not None and measure.unit == "share":
+    beside = measure.columns(compared) if measure.of == "word" else {}
+    floor, rough = 1.0, ""
+    if measure.unit == "share":
         floor = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
+        rough = by_gradient(compared.swaps.exact)
     frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, floor))
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
@@ -64,22 +90,13 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(page.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if compared is None or not measure.beside:
-        reading = captions.measure_by_head(frame, name, measure.unit, marked)
-    else:
+    if measure.beside:
         reading = by_head(frame, measure, list(beside), marked, compared.cosine, f'"{side.word.text}"')
-    rough = by_gradient(compared.swaps.exact) if compared is not None and measure.unit == "share" else ""
+    else:
+        reading = captions.measure_by_head(frame, name, measure.unit, marked)
     reading = " ".join(filter(None, (reading, rough, noise)))
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
-
-
-def _compared(page: Page) -> Compared:
-    """The pair's word, with every result kept."""
-    encoder, pair = page.encoder, page.pair
-    at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
-    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
-    return Compared(at, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
@@ -98,8 +115,8 @@ def show_card(page: Page, side: PlacedWord) -> None:
     weights = one_map(encoding, which, head, partial(_rollout, page.encoder))
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
-    options = pick_map_options(st.container(horizontal=True))
-    shown = zoomed(whole(weights, encoding, options), "card")
+    pick_map_options(st.container(horizontal=True))
+    shown = zoomed(whole(weights, encoding), "card")
     chart = heatmap(shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330)
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
@@ -107,20 +124,11 @@ def show_card(page: Page, side: PlacedWord) -> None:
     show_chart(
         chart, reading, one_head=one_head, name=f"map: {name}", table=lambda: weights_frame(shown.matrix, shown.labels)
     )
-    if not options.special:
+    if session.HIDE_SPECIAL.get():
         say(captions.hidden_weight({name: shown.hidden}))
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
     with st.expander("What each word attends to most"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
-
-
-AVERAGES = {"average": "average", "rollout": "rollout"}
-NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
-FORMULAS = {
-    "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
-    "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
-    "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
-}
 
 
 def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
@@ -134,9 +142,6 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
     most = [by_word.labels[j] for j in top.tolist()]
     table = pd.DataFrame({"word": by_word.labels, "attends most to": most, "weight": weight.tolist()})
     return table[[not special for special in by_word.special]]
-
-
-MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
 
 
 def show_lines(page: Page) -> None:
@@ -162,3 +167,55 @@ def show_lines(page: Page) -> None:
             name = f"attention as lines in {name}"
             chart, table = bars(rows, theme, what="weight", width=LINE), partial(rows_frame, rows, "weight")
             show_chart(chart, reading, one_head=False, name=name, sentence=name[-1], table=table)
+
+
+def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
+    """The chosen head's profile: over the labelled sentences where they were read beforehand, else in this sentence."""
+    st.markdown(f"**What {head} does**")
+    found = stored_report(HeadProfiles, encoder)
+    if found is None:
+        say(captions.head_profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
+        return
+    report = found.report
+    own = [
+        table[(table["layer"] == head.layer) & (table["head"] == head.head)]
+        for table in (report.patterns, report.sentences)
+    ]
+    where = f"Over {report.n} labelled sentences"
+    say(captions.head_profile(nearest_first(own[0].iloc[0]), str(head), where))
+    lines = [_line(encoder, head, place) for place in own[1].itertuples()]
+    intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
+    st.markdown(intro + "\n".join(lines))
+
+
+def _line(encoder: Encoder, head: Head, place) -> str:
+    """One sentence as a link to the main view, beside the first one of the word's other sense."""
+    frame = labelled()
+    row = frame.loc[place.row]
+    other, control = other_sentences(frame, place.row)
+    view = {"example": "", "a": row["sentence"], "b": other, "c": control, "word": row["word"], "head": str(head)}
+    said = f"{numbers.weight(place.weight)} {row['word']} → {place.to}: {row['sentence']}"
+    return f"- [{literal(said)}](./?{urlencode(link_to(encoder) | view)})"
+
+
+page = this_page()
+with page.links:
+    show_links("main", "head")
+
+with page.beside:
+    note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
+    name = segmented("Sentence", SAID["sentence"], key=session.SENTENCE, help=note)
+side = segments(page) if name == "both" else dict(page.pair.sides)[name]
+
+of_all, of_word = st.tabs(TABS, key=session.TAB, bind="query-params")
+if of_all.open:
+    with of_all:
+        grid, card = side_by_side()
+        with grid:
+            show_grid(page, side)
+        with card:
+            show_card(page, side)
+        show_what_it_does(page.encoder, side.sentence, page.head)
+if of_word.open:
+    with of_word:
+        show_lines(page)

@@ -1,0 +1,215 @@
+"""Predictions: the encoder's own answer (a class, a similarity, a gap), which words and heads it rests on; over a table, too."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.analysis.explaining import Explained, explain, removed_in_turn
+from selfattn.captions import predictions as captions
+from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
+from selfattn.charts.head_map import head_map
+from selfattn.charts.which_word import shaded_sentences
+from selfattn.dashboard import session
+from selfattn.dashboard.answer import SHORT
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
+from selfattn.dashboard.pickers import FIRST, segmented
+from selfattn.dashboard.typed_text import encode_or_stop, show_rejected
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.masked_lm import load_masked_head, replace_word
+from selfattn.encoders.pooling import NoPooling, load_pooling
+from selfattn.export.notebook_lines import SAID, predictions_lines
+from selfattn.scan.tables import InputError
+from selfattn.scan.uploads import read_table
+from selfattn.senses import TargetReport, over_sentences
+from selfattn.tidy_tables import explained_heads_frame, explained_words_frame
+from selfattn.views import predictions as views
+from selfattn.views.predictions import Question
+
+T = TypeVar("T")
+
+
+def pick_question(encoder: Encoder, text: str) -> list[Question]:
+    """What the visitor asks, of one sentence or of two; the answer stands on the page then. Where there is none, it says why."""
+    first = views.first_asked(encoder, session.GAP in st.query_params)
+    with this_page().beside:
+        kind = segmented("What is asked", SAID["asked"], default=first, key=session.ASKED)
+    try:
+        questions = {"class": _class, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
+    except TextError as error:  # one that would be cut, or has another gap
+        show_error(error)
+        st.stop()
+    with st.container(key="answer"):
+        st.markdown(literal(questions[0].answer))
+    if kind == "gap":
+        say(questions[0].sentence.text)
+    return questions
+
+
+def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
+    """What `load` finds in the encoder's folder; where it isn't there, the page says why and ends."""
+
+    def make(_: object) -> T | str:
+        try:
+            return load(encoder)
+        except (NoHead, NoPooling) as error:
+            return str(error)
+
+    found = cached(encoder, what, make, f"Loading the {what} ...")
+    if isinstance(found, str):
+        st.info("This encoder can't be asked that. Ask something else, or choose another encoder.")
+        say(found)
+        st.stop()
+    return found
+
+
+def _class(encoder: Encoder, text: str) -> list[Question]:
+    head = _of_folder(encoder, "classification head", load_class_head)
+    sentence, options = encode_or_stop(encoder, text, "The sentence"), views.numbered(head.labels)
+    _, first = views.class_question(head, sentence).key
+    session.CLASS.keep_within(options, options[first])
+    with this_page().beside:
+        label = st.selectbox("Class", options, first, key=session.CLASS, bind="query-params", width=200)
+    return [views.class_question(head, sentence, label)]
+
+
+def _similarity(encoder: Encoder, text: str) -> list[Question]:
+    pooling = _of_folder(encoder, "pooling", load_pooling)
+    with this_page().beside:
+        other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)
+    sides = {name: encode_or_stop(encoder, own, f"Sentence {name}") for name, own in (("A", text), ("B", other))}
+    return views.similarity_questions(encoder, pooling, sides)
+
+
+def _gap(encoder: Encoder, text: str) -> list[Question]:
+    head, words = _of_folder(encoder, "masked-language head", load_masked_head), views.words_of(text)
+    if not words:
+        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.stop()
+    if (session.GAP.get() or 0) >= len(words):
+        del st.session_state[session.GAP]
+    with this_page().beside:
+        gap = st.selectbox(
+            "Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key=session.GAP, bind="query-params",
+            width=150,
+        )  # fmt: skip
+    masked = encode_or_stop(encoder, replace_word(text, gap, head.mask_token), "The sentence")
+    question = views.gap_question(head, masked, session.TARGET.get() or 0)
+    token = question.answers["token"]
+    with this_page().beside:
+        st.selectbox("Word", range(len(token)), format_func=token.__getitem__, key=session.TARGET, width=150)
+    return [question]
+
+
+def explained(encoder: Encoder, question: Question) -> Explained:
+    """The question's words and heads, the chosen head run as well, from the cache or now."""
+    sentence, head = question.sentence, this_page().head
+    key = ("explained", sentence.text, *question.key)
+    target = question.asked(sentence)
+    found = cached(
+        encoder, key, lambda progress: explain(encoder, sentence, target, progress=progress), "Hiding each word ...",
+        costly=len(sentence.tokens) > SHORT,
+    )  # fmt: skip
+    if found.heads.isnan().all() or found.heads[head].isfinite():
+        return found
+    (without,) = cached(encoder, (*key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]))
+    heads = found.heads.clone()
+    heads[head] = without - found.number
+    return replace(found, heads=heads)
+
+
+def show_words(found: Mapping[Question, Explained]) -> None:
+    """The words, shaded by what hiding each does to the answer."""
+    st.markdown("**Which words it rests on**", help=captions.HELP)
+    what = f"change of {next(iter(found)).what}"
+    frame = explained_words_frame(
+        {f"{what}, each word hidden{question.where}": each for question, each in found.items()}
+    )
+    readings = [captions.words(each, question.what, question.write, question.where) for question, each in found.items()]
+    chart = shaded_sentences(frame, current_theme(), effect=what)
+    show_chart(chart, "\n".join(readings), one_head=False, name="what hiding each word does", table=lambda: frame)
+
+
+def show_answers(question: Question) -> None:
+    """The classes, or the likeliest words of the gap, with their probabilities."""
+    if len(question.answers):
+        bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
+        st.dataframe(question.answers, hide_index=True, column_config={"probability": bar}, width="stretch")
+        this_page().tables["answers"] = lambda: question.answers
+
+
+def show_heads(encoder: Encoder, question: Question, found: Explained) -> None:
+    """Layers x heads by what removing each does to the answer; a click chooses a head."""
+    if found.notes:
+        st.info("No head can be removed from this encoder.")
+        say("\n".join(found.notes))
+        return
+    chosen, frame = str(this_page().head), explained_heads_frame(found)
+    floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
+    frame, noise = noise_floor(frame, "effect", encoder.dtype, floor)
+    reading = captions.heads(frame, chosen, question.what, question.write, question.where)
+    title = f"change of {question.what}"
+    chart = head_map(frame, "effect", current_theme(), chosen, title=[title, "the largest are exact"])
+    show_chart(chart, f"{reading} {noise}".rstrip(), key="predictions", heads=True, name=title)
+
+
+def show_over_table(encoder: Encoder, question: Question) -> None:
+    """A table of sentences, and what is found over all of them."""
+    st.markdown(
+        "**Over many of your sentences**",
+        help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
+    )
+    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table of sentences")
+    if upload is None:
+        return
+    data = upload.getvalue()
+    key = ("over sentences", hashlib.sha256(data).hexdigest(), *question.key)
+    try:
+        frame, broken = read_table(data, Path(upload.name).suffix.lower(), searched=True)
+        make = partial(over_sentences, encoder, frame.set_index("line"), question.asked)
+        report: TargetReport = cached(
+            encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True
+        )
+    except (InputError, ValueError) as error:
+        show_error(error)
+        return
+    show_rejected(pd.concat([broken, report.rejected.rename(columns={"row": "line"})])[["line", "reason"]])
+    say(captions.over_sentences(report, question.what, question.write))
+    words, heads = side_by_side()
+    format = dict.fromkeys(("effect", "low", "high", "by_gradient"), st.column_config.NumberColumn(format="%+.3f"))
+    with words:
+        st.markdown("**Words**, those of several sentences first")
+        st.dataframe(report.words, hide_index=True, column_config=format, height=320)
+    with heads:
+        st.markdown("**The eight heads that lead**, by gradient")
+        run = report.heads.dropna(subset=["effect"])
+        run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
+        st.dataframe(run, hide_index=True, column_config=format, height=320)
+    if report.note:
+        say(report.note)
+    this_page().tables |= {
+        f"{name}, over sentences": partial(getattr, report, name) for name in ("words", "heads", "sentences")
+    }
+
+
+encoder = this_page().encoder
+questions = pick_question(encoder, this_page().sentence)
+found = {question: explained(encoder, question) for question in questions}
+this_page().python = predictions_lines(questions, this_page().head), {"encoder": encoder}
+show_words(found)
+heads, answers = side_by_side()
+with heads:
+    st.markdown("**Through which heads**", help=captions.HEADS_HELP)
+    show_heads(encoder, questions[0], found[questions[0]])
+with answers:
+    show_answers(questions[0])
+show_over_table(encoder, questions[0])
