@@ -27,11 +27,12 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
         monkeypatch.setattr(swapping, draws, 20)
     run, ran = Encoder._run, []
 
-    def broken(self, batch, *arguments, **options):
-        ran.extend(tokens.text for tokens in batch)
-        if BAD in [tokens.text for tokens in batch]:
+    def broken(self, copies):
+        texts = [tokens.text for tokens, *_ in copies]
+        ran.extend(texts)
+        if BAD in texts:
             raise TextError("This text comes out as NaN.")
-        return run(self, batch, *arguments, **options)
+        return run(self, copies)
 
     monkeypatch.setattr(Encoder, "_run", broken)
     without = report(encoder, FRAME[FRAME["sentence"] != BAD], **REPORTS[report])
