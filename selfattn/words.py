@@ -116,7 +116,7 @@ def _kind(character: str) -> str:
 
 
 def _has_letter_or_digit(text: str) -> bool:
-    return any(_kind(character) in "LN" for character in text)
+    return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 
 def numbered(texts: Sequence[str]) -> list[str]:

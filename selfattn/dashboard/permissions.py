@@ -1,6 +1,7 @@
 """What a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
 
 import argparse
+import functools
 import re
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def beyond_localhost() -> bool:
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
+@functools.cache
 def start_model() -> str:
     """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
     parser = argparse.ArgumentParser(add_help=False)

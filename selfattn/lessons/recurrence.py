@@ -13,6 +13,7 @@ import timeit
 import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
 
 import pandas as pd
 import torch
@@ -61,13 +62,13 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
         "attention": partial(attention, wanted=source, asking=asking),
     }
     vectors, span = word_vectors(words, D_STATE), slice(source, stop)
-    frames = []
+    rows = []
     for name, network in networks.items():
         contributions = _contributions(network, vectors)
         share = contributions[source] / contributions.sum(0)
-        columns = {"gradient": _gradients(network, vectors, source)[span].tolist(), "share": share[span].tolist()}
-        frames.append(pd.DataFrame({"network": name, "step": range(start, stop + 1), "word": words[span], **columns}))
-    return pd.concat(frames, ignore_index=True)
+        gradient = _gradients(network, vectors, source)
+        rows += zip(repeat(name), range(start, stop + 1), words[span], gradient[span].tolist(), share[span].tolist())
+    return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
 
 
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:

@@ -9,6 +9,7 @@ knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is eno
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 
 import numpy as np
@@ -69,9 +70,9 @@ class HiddenWordsReport(OfTables):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")
 
-    @property
+    @cached_property
     def named(self) -> pd.DataFrame:
-        """`words` without punctuation."""
+        """`words` without punctuation: asked for by each picture of a page."""
         marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
         return self.words[~self.words["text"].isin(marks)]
 
