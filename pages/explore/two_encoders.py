@@ -102,7 +102,8 @@ if not second.digest:
         "The second has the first one's architecture and random weights: what both do, training need not have taught."
     )
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
-why = cached(first, ("counterparts", encoder_key(second)), lambda _: why_no_counterparts(first, second))
+compared = partial(why_no_counterparts, first, second)
+why = cached(first, ("counterparts", encoder_key(second)), lambda _: compared())
 if why:
     partner = head_slider(second, "Its head", session.SECOND_HEAD, "L0 H0")
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
