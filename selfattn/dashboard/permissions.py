@@ -3,6 +3,7 @@
 import argparse
 import functools
 import re
+import sys
 from pathlib import Path
 
 import streamlit as st
@@ -24,12 +25,16 @@ def beyond_localhost() -> bool:
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
-@functools.cache
 def start_model() -> str:
     """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
+    return _model_of(tuple(sys.argv[1:]))
+
+
+@functools.cache  # argparse looks for translations on the disk, and this is asked for several times a rerun
+def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
-    return parser.parse_known_args()[0].model
+    return parser.parse_known_args(arguments)[0].model
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
