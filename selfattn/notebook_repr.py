@@ -1,6 +1,7 @@
 """What a notebook shows of an object: a small table, every text in it escaped."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from html import escape
 from typing import Any
 
@@ -23,7 +24,8 @@ class OfTables:
         return html_table(type(self).__name__, rows)
 
     def _tables(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if hasattr(value, "columns")}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is kept beside them
+        return {name: value for name, value in values.items() if hasattr(value, "columns")}
 
 
 class OfSteps:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -225,5 +226,6 @@ def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):
     assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
     assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html
     report = SwapReport.__new__(SwapReport)
-    vars(report).update(heads=pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]}), reason="")
+    tables = {"heads": pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]})}
+    vars(report).update(dict.fromkeys(of.name for of in fields(report)) | tables)
     assert "<tr><td>heads</td><td>3 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()

@@ -103,7 +103,8 @@ if not second.digest:
     )
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 compared = partial(why_no_counterparts, first, second)
-why = cached(first, ("counterparts", encoder_key(second)), lambda _: compared())
+key = ("counterparts", encoder_key(second), first.reader, second.reader)
+why = cached(first, key, lambda _: compared())
 if why:
     partner = head_slider(second, "Its head", session.SECOND_HEAD, "L0 H0")
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")

@@ -46,7 +46,9 @@ def bars(
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     """The rows' numbers, a line each: row, place, label and what they are."""
-    lines = [(row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values))]
+    lines = [
+        (row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values, strict=True))
+    ]
     return pd.DataFrame(lines, columns=["row", "place", "label", what])
 
 

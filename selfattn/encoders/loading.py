@@ -34,7 +34,7 @@ from selfattn.encoders.model_types import ignores_interface
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import Source, resolve
-from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated
+from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated, try_out
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -143,6 +143,7 @@ def probe(name: str, folder: str, base: str | None, megabytes: int, report: Repo
         stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
         limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
         exact = _measured(source, "cpu", report, Path(base) if base else None)
+        try_out(exact.tokenizer, name)
     return {**{fact: getattr(exact, fact) for fact in FACTS}, "digests": known_digests(source.folder)}
 
 

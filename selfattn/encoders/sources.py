@@ -128,9 +128,9 @@ def _local_folder(name: str) -> Path | None:
     """
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
-    folder = Path(os.path.realpath(name)) if base is None else inside(base, name)
+    folder = Path(name) if base is None else inside(base, name)
     if folder is not None and os.path.isdir(folder):
-        return folder
+        return folder.resolve()
     if looks_local and base is None:
         raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
     if looks_local or folder is None:  # the same words whether there is such a folder or not

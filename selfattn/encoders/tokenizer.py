@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from selfattn.encoders.errors import LoadError, failing_as
 from selfattn.settings import Settings
 
 PROBE = "The bank of the river."
-# What a tokeniser is tried on at load: plain text, and what lets a bad pattern or a bad step run away.
+# What a tokeniser that nobody vouches for is tried on: plain text, and what lets a bad pattern or a bad step run away.
 BATTERY = (
     f"{PROBE} " * 40, "a" * 2000, "ab " * 700, " " * 2000 + "a", "1,234.5" * 200, "-_.!?'\"()[]{}" * 100,
     "\t\r\n" * 500 + "a", "The café’s naïve “Señor”: 価格は高い。 Москва \U0001f3e6\u200d\u0301" * 20, "Aa1 " * 400 + "!",
@@ -85,29 +86,35 @@ class Fast:
         return Tokenizer(self.facts(), lambda method, *arguments: getattr(self, method)(*arguments))
 
     def check(self, name: str) -> None:
-        """Raise LoadError for one that can't read plain text, is too slow for any text of BATTERY, or reads it in two ways."""
-        most = Settings.read().text_seconds
-        for text in (PROBE, *BATTERY):
-            begun = time.monotonic()
-            try:
-                with failing_as(ValueError):
-                    one, other = (self.read(text, None, len(text)) for _ in range(2))
-            except ValueError as error:
-                if text != PROBE:  # of a visitor's text it says so, too
-                    continue
-                raise LoadError(
-                    "tokenizer", f"{name}'s tokeniser can't read {PROBE!r}: {error}. Save it again."
-                ) from None
-            if time.monotonic() - begun > 2 * most:
-                raise LoadError(
-                    "tokenizer",
-                    f"{name}'s tokeniser takes more than {most} s over {len(text):,} characters of plain text.",
-                )
-            if one != other:
-                raise LoadError(
-                    "tokenizer",
-                    f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that.",
-                )
+        """Raise LoadError for a tokeniser that can't read plain text, or reads it in more than one way."""
+        text = f"{PROBE} " * 40
+        with failing_as(
+            lambda reason: LoadError("tokenizer", f"{name}'s tokeniser can't read {PROBE!r}: {reason}. Save it again.")
+        ):
+            one, other = (self.read(text, None, len(text)) for _ in range(2))
+        if one != other:
+            raise LoadError(
+                "tokenizer",
+                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that.",
+            )
+
+
+def try_out(tokenizer: Tokenizer, name: str) -> None:
+    """In a process with bounds: read BATTERY. Raises LoadError for a tokeniser that takes too long over a text of it.
+
+    What it can't read it says of a visitor's text, too.
+    """
+    most = Settings.read().text_seconds
+    for text in BATTERY:
+        begun = time.monotonic()
+        with suppress(ValueError), failing_as(ValueError):
+            tokenizer.read(text, None, len(text))
+        if time.monotonic() - begun > most:
+            raise LoadError(
+                "tokenizer",
+                f"{name}'s tokeniser takes more than {most} s over a text of {len(text):,} characters ({text[:12]!r} ...). "
+                "Take another one, or allow more (SELFATTN_TEXT_SECONDS).",
+            )
 
 
 _kept: list[Fast] = []  # in a process with bounds: its one tokeniser

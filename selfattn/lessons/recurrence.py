@@ -13,7 +13,6 @@ import timeit
 import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import repeat
 
 import pandas as pd
 import torch
@@ -67,7 +66,8 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
         contributions = _contributions(network, vectors)
         share = contributions[source] / contributions.sum(0)
         gradient = _gradients(network, vectors, source)
-        rows += zip(repeat(name), range(start, stop + 1), words[span], gradient[span].tolist(), share[span].tolist())
+        followed = zip(range(start, stop + 1), words[span], gradient[span].tolist(), share[span].tolist(), strict=True)
+        rows += [(name, *row) for row in followed]
     return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import itertools
 import json
 import os
 import resource
@@ -10,6 +11,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -115,6 +117,23 @@ def test_what_runs_away_over_some_text_only(folder, tight, regex):
             with contextlib.suppress(TextError):
                 encoder.tokenize(text)
             assert time.monotonic() - started < 20
+
+
+def test_a_tokeniser_that_is_slow_over_one_text_of_many_is_refused_and_one_that_cant_read_it_isnt(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(tokenizer.time, "monotonic", lambda: next(clock))
+    monkeypatch.setenv("SELFATTN_TEXT_SECONDS", "1")
+
+    def read(text, pair, most):
+        if text.startswith("1,234.5"):
+            next(clock)
+        if text.startswith("Aa1"):
+            raise ValueError("Aa1")
+
+    with pytest.raises(LoadError, match=r"takes more than 1 s over a text of 1,400 characters \('1,234.51,234' ...\)"):
+        tokenizer.try_out(SimpleNamespace(read=read), "mine")
+    monkeypatch.setenv("SELFATTN_TEXT_SECONDS", "2")
+    tokenizer.try_out(SimpleNamespace(read=read), "mine")
 
 
 # --- what is found out, and where its tokeniser stays
