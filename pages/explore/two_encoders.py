@@ -102,9 +102,9 @@ if not second.digest:
         "The second has the first one's architecture and random weights: what both do, training need not have taught."
     )
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
-compared = partial(why_no_counterparts, first, second)
+compare = partial(why_no_counterparts, first, second)
 key = ("counterparts", encoder_key(second), first.reader, second.reader)
-why = cached(first, key, lambda _: compared())
+why = cached(first, key, lambda _: compare())
 if why:
     partner = head_slider(second, "Its head", session.SECOND_HEAD, "L0 H0")
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")

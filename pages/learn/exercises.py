@@ -70,9 +70,10 @@ def ask(number: int) -> tuple[bool, str]:
     words = [
         (word.label, float(share)) for word, share in zip(pair.words[side], pair.share[side]) if not word.is_punctuation
     ]
-    moved = dict(zip(numbered([label for label, _ in words]), (share for _, share in words)))
-    hidden = st.selectbox("Hide from “bank”", list(moved), key="exercise.5.word", bind="query-params", width=420)
-    return moved[hidden] >= 0.5, f"Hidden, it moves “bank” {100 * moved[hidden]:.0f} % of the way to its other sense."
+    share_of = dict(zip(numbered([label for label, _ in words]), (share for _, share in words)))
+    hidden = st.selectbox("Hide from “bank”", list(share_of), key="exercise.5.word", bind="query-params", width=420)
+    share = share_of[hidden]
+    return share >= 0.5, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
 
 
 heading("Exercises")

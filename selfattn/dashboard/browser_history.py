@@ -1,4 +1,4 @@
-"""One press of Back for one thing done, and the choice as it was.
+"""Browser history: one entry a choice, and the choice as it was.
 
 Streamlit writes the address in steps when a page is left for another: the old choice goes, the page changes, the choice
 comes back. Each step would be an entry in the browser's history, and a choice none.

@@ -66,8 +66,8 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
         contributions = _contributions(network, vectors)
         share = contributions[source] / contributions.sum(0)
         gradient = _gradients(network, vectors, source)
-        followed = zip(range(start, stop + 1), words[span], gradient[span].tolist(), share[span].tolist(), strict=True)
-        rows += [(name, *row) for row in followed]
+        steps = zip(range(start, stop + 1), words[span], gradient[span].tolist(), share[span].tolist(), strict=True)
+        rows += [(name, *row) for row in steps]
     return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
 
 

@@ -68,7 +68,7 @@ def sentences() -> st.SearchStrategy[str]:
 
 ODD_VALUES = (
     "", "-1", "0", "1e309", "NaN", "null", "[]", "{}", "true", "L99 H99", "L0 H-1", "another ...", "/etc", "~root", "../..",
-    "/root/shelf/../mine",
+    "/srv/shelf/../mine",
 )  # fmt: skip
 
 REVISIONS = (
