@@ -11,7 +11,7 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import altair as alt
 import pandas as pd
@@ -37,7 +37,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.export.links import linked_figure
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport, SwapReport
 from selfattn.views.all_heads import lines_of_word
@@ -191,17 +190,6 @@ def word_lines(
     return _chart(beside(*(bars(own, theme, what="weight") for own in rows)))
 
 
-def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """The figure of a link to a page of "Explore", as "Copy link" gives it: the one of its "Copy as Python".
-
-    encoder: in place of the one that the link names, which else is loaded. Raises ValueError for a link to another page or to a
-    table of your own, LoadError for one made with other weights. What it doesn't say: what the figures of these pages don't,
-    which are `hidden_words`, `steps`, `all_heads`, `brought_in`, `scanned`, `counterparts` and `explained_words`.
-    """
-    figure, arguments, options = linked_figure(url, encoder)
-    return globals()[figure](*arguments, **options, theme=theme)
-
-
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Sentences, each word shaded by what hiding it from everything does to the encoder's own answer; by what is said of each.
 
@@ -312,6 +300,16 @@ def chart(spec: Spec) -> alt.TopLevelMixin:
     What it doesn't say: where its numbers come from.
     """
     return _Whole(spec)
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Raise ImportError with the remedy for `from_link`, which earlier versions had, however it is asked for."""
+    if name == "from_link":
+        raise ImportError(
+            'selfattn.notebook.from_link is gone. Open the link and take the lines of "Download", "Copy as Python"; or call '
+            "hidden_words, steps, all_heads or another function of selfattn.notebook."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:

@@ -195,7 +195,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
         "explained_heads": notebook.explained_heads(found, **look),
         "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], **look),
-        "from_link": notebook.from_link("http://localhost:8501/inside-a-head?head=L0+H1", encoder, **look),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),
         "steps": notebook.steps(encoder, *PAIR, **at),
@@ -212,6 +211,16 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
     for name, spec in figures.items():
         colors = set(re.findall("#[0-9a-f]{6}", json.dumps(spec.to_dict(), default=float)))
         assert DARK.background in colors and not colors & (light - dark), name
+
+
+def test_from_link_is_refused_with_the_remedy():
+    with pytest.raises(
+        ImportError, match=r"from_link is gone\. Open the link .* \"Copy as Python\"; or call hidden_words"
+    ):
+        notebook.from_link("http://localhost:8501/inside-a-head?head=L0+H1")
+    with pytest.raises(ImportError, match="from_link is gone"):
+        from selfattn.notebook import from_link  # noqa: F401
+    assert not hasattr(notebook, "to_link")
 
 
 def test_a_word_that_is_missing_is_named(encoder):

@@ -21,6 +21,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
 from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import (
     Page,
@@ -39,11 +40,12 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import other_sentences
-from selfattn.export.notebook_lines import SAID, TABS, overlaid_first
 from selfattn.senses import HeadProfiles
 from selfattn.tidy_tables import heads_frame, weights_frame
 from selfattn.views.all_heads import lines_of_word, one_map, overlays
 
+SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
+TABS = "Maps", "Lines from the word"
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
 AVERAGES = {"average": "average", "rollout": "rollout"}
@@ -86,6 +88,12 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, floor))
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
+    if side.sentence.pair is None:
+        which = f"second=b, control=control, word=word, at=at, maps_of={session.SENTENCE.get()!r}"
+    else:
+        which = "pair=b"
+    call = f"notebook.all_heads(encoder, a, {name!r}, {which}, chosen='{page.head}')"
+    page.python = lines(load_pair(encoder, pair), call)
     every, across = _thumbnails(encoder, side.sentence), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(page.head)
@@ -149,12 +157,15 @@ def show_lines(page: Page) -> None:
     known, theme = overlays(page.encoder), current_theme()
     label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
     chosen = st.multiselect(
-        label, list(known), overlaid_first(page.head), key=session.OVERLAID, bind="query-params",
+        label, list(known), (str(page.head), f"average of L{page.head.layer}", "rollout"), key=session.OVERLAID,
+        bind="query-params",
         max_selections=MOST_LINES,
     )  # fmt: skip
     if not chosen:
         st.text("Choose at least one head.")
         return
+    call = f"notebook.word_lines(encoder, a, b, word, at=at, of={chosen})"
+    page.python = lines(load_pair(page.encoder, page.pair), call)
     for option in AVERAGES:
         if option in {known[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
@@ -204,7 +215,7 @@ with page.links:
 
 with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
-    name = segmented("Sentence", SAID["sentence"], key=session.SENTENCE, help=note)
+    name = segmented("Sentence", SENTENCES, key=session.SENTENCE, help=note)
 side = segments(page) if name == "both" else dict(page.pair.sides)[name]
 
 of_all, of_word = st.tabs(TABS, key=session.TAB, bind="query-params")

@@ -18,6 +18,7 @@ from selfattn.charts.which_word import shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.cache import cached
+from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, segmented
 from selfattn.dashboard.typed_text import encode_or_stop, show_rejected
@@ -27,7 +28,6 @@ from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from selfattn.encoders.pooling import NoPooling, load_pooling
-from selfattn.export.notebook_lines import SAID, predictions_lines
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_table
 from selfattn.senses import TargetReport, over_sentences
@@ -36,13 +36,14 @@ from selfattn.views import predictions as views
 from selfattn.views.predictions import Question
 
 T = TypeVar("T")
+ASKED = {"class": "A class", "similarity": "Two sentences", "gap": "A gap"}
 
 
 def pick_question(encoder: Encoder, text: str) -> list[Question]:
     """What the visitor asks, of one sentence or of two; the answer stands on the page then. Where there is none, it says why."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     with this_page().beside:
-        kind = segmented("What is asked", SAID["asked"], default=first, key=session.ASKED)
+        kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
     try:
         questions = {"class": _class, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
     except TextError as error:  # one that would be cut, or has another gap
@@ -127,6 +128,12 @@ def explained(encoder: Encoder, question: Question) -> Explained:
     return replace(found, heads=heads)
 
 
+def copied(question: Question) -> str:
+    """Lines of Python that ask the question of `encoder`, and keep the answer in `found`."""
+    sentence = f"sentence = encoder.encode({question.sentence.text!r})"
+    return f"{question.python}\n{sentence}\nfound[{question.said!r}] = explain(encoder, sentence, asked(sentence))"
+
+
 def show_words(found: Mapping[Question, Explained]) -> None:
     """The words, shaded by what hiding each does to the answer."""
     st.markdown("**Which words it rests on**", help=captions.HELP)
@@ -204,7 +211,13 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
 found = {question: explained(encoder, question) for question in questions}
-this_page().python = predictions_lines(questions, this_page().head), {"encoder": encoder}
+this_page().python = lines(
+    "from selfattn.analysis.explaining import explain",
+    load(encoder),
+    "found = {}",
+    *map(copied, questions),
+    "notebook.explained_words(found)",
+)
 show_words(found)
 heads, answers = side_by_side()
 with heads:

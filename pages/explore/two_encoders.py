@@ -18,6 +18,7 @@ from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.encoder_picker import pick_second_encoder, short_name
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.permissions import beyond_localhost
@@ -25,7 +26,6 @@ from selfattn.dashboard.pickers import head_slider
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.export.notebook_lines import encoders_lines
 from selfattn.senses import compare_checkpoints
 from selfattn.settings import Settings
 from selfattn.tidy_tables import heads_frame, named_heads, weights_frame
@@ -119,6 +119,11 @@ else:
         show_over_many(first, second, chosen)
 # Where others can come no folder's path is told, nor a part of it.
 named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
-page.python = encoders_lines(text, chosen, partner if why else None), {"first": first, "second": second}
+twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"
+if why:
+    call = f"from selfattn import Head\nnotebook.difference(encoder, second, {text!r}, {chosen!r}, {partner!r})"
+else:
+    call = f"notebook.counterparts(encoder, second, {text!r}, chosen='{chosen}')"
+page.python = lines(load(first), load(second, "second") if second.digest else twin, call)
 titles = [f"{name}, {head}" for name, head in zip(named, (chosen, partner))]
 show_comparison(compare_encoders(one, chosen, other, partner), titles)

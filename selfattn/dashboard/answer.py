@@ -15,12 +15,12 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.queue import alone
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
@@ -29,7 +29,7 @@ T = TypeVar("T")
 # Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
 SHORT = 32
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
-NAMED = SAID["way"]
+NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
@@ -76,10 +76,10 @@ def between_senses(encoder: Encoder, pair: Pair) -> bool:
     return means_of_senses(encoder, pair.word) is not None and hidden_of(encoder, pair, SENSES).senses is not None
 
 
-def copied_senses(encoder: Encoder, pair: Pair, way: str | None) -> str:
-    """Of which labelled sentences the word's senses are, in "Copy as Python"; "" where the way lies between the sentences."""
+def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
+    """Lines for "Copy as Python" that set `senses` to the word's labelled sentences; to None between the sentences."""
     if way == SENTENCES or not between_senses(encoder, pair):
-        return ""
+        return "senses = None"
     return LABELLED if _own_rows(pair.word).empty else OWN_TABLE
 
 

@@ -8,24 +8,19 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.vega import Spec
-from selfattn.dashboard import session
-from selfattn.dashboard.answer import copied_senses
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
-from selfattn.dashboard.permissions import beyond_localhost
 from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
 from selfattn.export.files import View
-from selfattn.export.notebook_lines import MAPS, PAGES, PairView, figure_lines, notebook_lines
 from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
 SCALE = 2
-MOST_COPIED = 200_000  # characters of lines of Python
 ENCODER = ("model", "other", "revision", "digest")  # what an address says of it
 
 
@@ -106,32 +101,9 @@ def show_download(page: Page) -> None:
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
-        python = _of_pair(page) if hasattr(page, "pair") else page.python or (figure_lines(spec()), {})
-        lines = notebook_lines(*python, whole_path=not beyond_localhost())
-        if len(lines) <= MOST_COPIED:
+        if page.python:
             st.text("Copy as Python: the same figure in a notebook")
-            st.code(lines, language="python", wrap_lines=True)
-        else:
-            st.text("This figure has too many numbers to copy it as Python. Its CSV has them.")
-
-
-def _of_pair(page: Page) -> tuple[str, dict[str, Encoder]]:
-    first, second, control = page.pair.with_control
-    way = session.WAY.get() or st.query_params.get(session.WAY)
-    view = PairView(
-        page=next(address for address, title in PAGES.items() if title == page.title),
-        texts=(first.sentence.text, second.sentence.text),
-        control=control.sentence.text if control else None,
-        word=page.pair.word,
-        at=(first.number, second.number),
-        head=page.head,
-        senses=copied_senses(page.encoder, page.pair, way),
-        measure=session.MEASURE.get(),
-        sentence=session.SENTENCE.get(),
-        tab=session.TAB.get() or MAPS,
-        overlaid=tuple(session.OVERLAID.get()),
-    )
-    return view.line, {"encoder": page.encoder}
+            st.code(page.python, language="python", wrap_lines=True)
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:

@@ -55,7 +55,7 @@ class Page:
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
-    python: tuple[str, dict[str, Encoder]] | None = None  # to copy: lines, and the encoders by their names there
+    python: str = ""  # lines of Python that draw its figure in a notebook (dashboard/copy_as_python.py)
     lines: tuple[str, ...] = ()  # its answer and what that doesn't say, for its report
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     noted: list[tuple[str, Figure]] = field(default_factory=list)

@@ -26,7 +26,7 @@ class Question:
     sentence: Encoding
     asked: Asked
     key: tuple  # of results about it, beside the sentence
-    python: str  # what makes `asked`, of `encoder`
+    python: str  # lines that make `asked`, of `encoder`
     what: str  # the number, in a sentence
     write: Write
     answer: str  # what the encoder says, in words
@@ -55,7 +55,10 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     answers = pd.DataFrame({"class": [options[at] for at in order], "probability": likely[order].tolist()})
     what = f"the {'margin' if head.exclusive else 'logit'} of {options[number]}"
     answer = ", ".join(f"{head.labels[at]} {numbers.weight(float(likely[at]))}" for at in order[:3])
-    python = f"class_score(load_class_head(encoder), {number})"
+    python = (
+        "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
+        f"asked = class_score(load_class_head(encoder), {number})"
+    )
     asked = class_score(head, number)
     return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=answers)
 
@@ -69,7 +72,8 @@ def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str,
     return [
         Question(
             sides[name], asked[name], ("similarity", sides[other].text),
-            f"similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "the cosine", numbers.effect, answer,
+            "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
+            f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "the cosine", numbers.effect, answer,
             where=f" in {name}",
         )
         for name, other in zip("AB", "BA")
@@ -82,10 +86,13 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
     token, what = int(table["id"][row]), f'log p of "{table["text"][row]}"'
-    python, answers = f"gap_word(load_masked_head(encoder), {token})", table[["text", "probability"]]
+    python = (
+        "from selfattn.analysis.targets import gap_word\nfrom selfattn.encoders.masked_lm import load_masked_head\n"
+        f"asked = gap_word(load_masked_head(encoder), {token})"
+    )
     return Question(
         masked, gap_word(head, token), ("gap", token), python, what, numbers.change, answer,
-        answers=answers.rename(columns={"text": "token"}),
+        answers=table[["text", "probability"]].rename(columns={"text": "token"}),
     )  # fmt: skip
 
 

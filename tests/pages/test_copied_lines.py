@@ -1,15 +1,14 @@
-"""Copy as Python: the lines under Download run as they stand, and make the numbers that the page draws; so does its link."""
+"""Copy as Python: the lines under Download run as they are, and make the numbers that the page draws."""
 
-import json
-from urllib.parse import urlencode
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import notebook
+from selfattn import notebook, numbers
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import download, figures, session
+from selfattn.dashboard import copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
@@ -24,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Open a page with widgets set: the page, the record of its figures, the copied lines, and what their last one makes."""
+    """Open a page with widgets set: its figures, the copied lines, and the picture that the last of them makes."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
@@ -35,11 +34,13 @@ def copied(monkeypatch):
             at.session_state[key] = value
         at.run()
         assert not at.error
-        (lines,) = [code.value for code in at.code if "from selfattn.notebook import" in code.value]
-        *before, last = lines.splitlines()
+        lines = [code.value for code in at.code if "import notebook" in code.value or "load_encoder" in code.value]
+        if not lines:
+            return list(records[-1].figures.values()), "", None
+        *before, last = lines[0].splitlines()
         names = {}
         exec("\n".join(before), names)
-        return at, list(records[-1].figures.values()), last, eval(last, names)
+        return list(records[-1].figures.values()), lines[0], eval(last, names)
 
     return opened
 
@@ -68,6 +69,7 @@ def folders(tmp_path_factory):
     [
         ("", {"way": "between the sentences"}, 0, "share"),
         ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
+        ("all-heads", {**TWICE, "sentence": "B", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "v"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
@@ -78,48 +80,66 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
     ],
 )  # fmt: skip
-def test_a_link_draws_what_its_page_and_its_copied_lines_draw(page, query, figure, column, folders, copied):
+def test_the_lines_draw_the_pages_numbers(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
             named |= {key: "another ...", f"{prefix}other": folders[named[key]]}
-    _, shown, _, made = copied(page, named)
-    linked = notebook.from_link(f"http://localhost:8501/{page}?{urlencode(named, doseq=True)}")
-    plain = [each if isinstance(each, dict) else each.to_dict() for each in (linked, made)]
-    assert plain[0] == plain[1]
-    on_page, numbers = drawn(shown[figure].draw(), column), drawn(made, column)
+    shown, _, made = copied(page, named)
+    on_page, copies = drawn(shown[figure].draw(), column), drawn(made, column)
     assert len(on_page) > 1
-    assert all(np.isclose(numbers, each, atol=1e-5).any() for each in on_page)
+    assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers_unless_they_are_too_many(copied, monkeypatch):
-    _, shown, line, made = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
-    assert line.startswith("chart({") and made.to_dict() == json.loads(json.dumps(shown[0].draw()))
-    assert "vega" in made.to_html()
-    monkeypatch.setattr(download, "MOST_COPIED", 100)
-    at = at_address("before-attention")
-    at.session_state["download"] = True
-    at.run()
-    assert not at.code and any("too many numbers to copy" in text.value for text in at.text)
+def test_the_lines_of_inside_a_head_draw_its_weights(copied):
+    shown, _, made = copied("inside-a-head", TWICE | {"step": "weights"})
+    on_page, frame = shown[0].table(), drawn_frame(made.to_dict()).drop_duplicates(["sentence", "place"])
+    for sentence in "AB":
+        weights = frame["weight"][frame["sentence"] == sentence].dropna().tolist()
+        assert weights == list(map(numbers.decimal, on_page["weights"][on_page["row"] == sentence]))
+
+
+def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
+    shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
+    assert shown and not lines
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, 2), ("negation", 1, 12)])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
-    _, shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
+    shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table()["weight"].to_numpy()[:n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
 def test_many_heads_lines_are_all_heads_of_its_sentence(copied):
-    _, _, line, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
-    assert line.startswith("all_heads(encoder, \"The animal didn't cross") and len(drawn(made, "entropy")) == 72
+    _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
+    assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 
 
 def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
-    at, shown, line, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
-    assert line.endswith("'bank', senses=pd.read_csv(\"your_table.csv\"))")
-    assert "your own table" in next(code.value for code in at.code if "load_encoder" in code.value)
+    shown, lines, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
+    assert lines.startswith("import pandas as pd\nfrom selfattn import load_encoder, notebook\n")
+    assert 'senses = pd.read_csv("your_table.csv")  # your own' in lines
     assert drawn(made, "share") == pytest.approx(drawn(shown[0].draw(), "share"), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "base", "others_come", "named"),
+    [
+        ("owner/name", "abc123", "", False, "'owner/name', revision='abc123'"),
+        ("owner/name", None, "", False, "'{here}/owner/name'"),  # no Hub id
+        ("owner/name", None, "/srv/shelf", False, "'/srv/shelf/owner/name'"),
+        ("owner/name", None, "/srv/shelf", True, "'./name'"),
+        ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
+    ],
+)
+def test_a_folder_is_named(name, revision, base, others_come, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
+    monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: others_come)
+    other = SimpleNamespace(name=name, revision=revision, dtype="bfloat16")
+    loaded = f"encoder = load_encoder({named.format(here=tmp_path.resolve())}, dtype='bfloat16')"
+    assert copy_as_python.load(other).splitlines()[1] == loaded

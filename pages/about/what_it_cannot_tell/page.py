@@ -9,6 +9,7 @@ from selfattn.charts.which_word import agreement_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
+from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, this_page
 from selfattn.encoders.encoder import Encoder
@@ -79,8 +80,8 @@ show_encoder(encoder)
 show_hidden_words(encoder)
 if encoder.recomputable:
     show_weights(encoder)
-    copied = f"removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
-    this_page().python = copied, {"encoder": encoder}
+    call = f"notebook.removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    this_page().python = f"{load(encoder)}\n{call}"
     sums, control = counterexamples.removal_example(encoder)
     st.markdown("#### Removing a head is not finding the cause")
     teaching.prose("Heads stand in for one another and work against one another. So single effects don't add up.")

@@ -13,6 +13,7 @@ from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
 from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
+from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import Page, current_theme, say, show_chart, show_links, side_by_side, this_page
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
@@ -83,6 +84,8 @@ if not page.encoder.recomputable:
 with page.beside:
     sides = pick_sides(page)
 
+call = f"notebook.steps(encoder, a, b, word, at=at, layer={page.head.layer}, head={page.head.head})"
+page.python = lines(load_pair(page.encoder, page.pair), call)
 steps, what_if = st.tabs(["Steps", "What if"], key="part", bind="query-params")
 if steps.open:
     with steps:

@@ -8,13 +8,13 @@ import streamlit as st
 from pages.explore.senses.tables_and_reports import open_pair, pick_row, show_map
 from selfattn.captions import hidden_words as captions
 from selfattn.dashboard import session
+from selfattn.dashboard.copy_as_python import folder_path, lines
 from selfattn.dashboard.figures import say, show_error, this_page
-from selfattn.dashboard.permissions import allowed_scan_folder, beyond_localhost, for_visitors
+from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import TextError
-from selfattn.export.notebook_lines import scan_lines
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.settings import Settings
 from selfattn.tidy_tables import named_heads
@@ -53,7 +53,11 @@ def show_scan(head: Head) -> None:
     if str(head) not in set(table["name"]):
         head = scan.measured[0]
     measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], key="scan_map")
-    this_page().python = scan_lines(opened, measure, head, not beyond_localhost()), {}
+    this_page().python = lines(
+        "from selfattn import notebook\nfrom selfattn.scan import read_scan",
+        f"scan = read_scan({folder_path(opened)!r})",
+        f"notebook.scanned(scan, {measure!r}, chosen='{head}')",
+    )
     most = table.loc[table[measure].idxmax()]
     reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
     show_map(table, measure, "weights", head, reading, measure.replace("_", " "))

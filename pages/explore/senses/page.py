@@ -11,15 +11,16 @@ from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again
+from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE, lines, load
 from selfattn.dashboard.figures import PageEnds, current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID, senses_lines
 from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 
+SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 # What the maps can show, by its column.
 MAPS = {
     "adds": "attention adds",
@@ -95,7 +96,7 @@ say(
     "vector separate the senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
-    source = segmented("Sentences", SAID["source"], key="source")
+    source = segmented("Sentences", SOURCES, key="source")
 if source == "scan":
     show_scan(head)
     raise PageEnds
@@ -106,7 +107,11 @@ when, first, top, early = st.container(), st.container(), st.empty(), st.empty()
 kept = [asked.stored(kind) for kind in (SeparationReport, SwapReport, HiddenWordsReport)]
 with this_page().beside:
     word = swaps.pick_word(asked.frame)
-this_page().python = senses_lines(encoder, LABELLED if own else OWN_TABLE, word, head), {"encoder": encoder}
+this_page().python = lines(
+    LABELLED if own else OWN_TABLE,
+    load(encoder),
+    "from selfattn.senses import separation\nnotebook.separated(separation(encoder, senses))",
+)
 try:
     with first:
         which_word.show(asked, word)

@@ -11,6 +11,7 @@ from selfattn.captions.terms import TERMS
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import literal, say, show_links, this_page
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import keep_head, segmented
@@ -91,6 +92,8 @@ with page.links:
     show_links("lessons")
 way = pick_way(encoder, pair)
 view = answer.answer_of(encoder, pair, way)
+call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
+page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
 show_part("kept_head", lambda: keep_head(view.first_head), computes=False)
 show_answer(encoder, pair, view)
 show_part("figure", lambda: show_figure(encoder, way))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from selfattn.dashboard import teaching
+from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import show_chart, this_page
 from selfattn.encoders.encoder import Encoder
 
@@ -25,7 +26,7 @@ def show(encoder: Encoder) -> None:
     )
     sentence = "The animal didn't cross the street because it was too tired."
     _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
-    this_page().python = f"all_heads(encoder, {encoding.text!r})", {"encoder": encoder}
+    this_page().python = f"{load(encoder)}\nnotebook.all_heads(encoder, {encoding.text!r})"
     words = [word.label for word in encoding.words]
     default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
     index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)

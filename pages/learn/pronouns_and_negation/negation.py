@@ -12,6 +12,7 @@ from torch import Tensor
 
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
+from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -42,7 +43,7 @@ def show(encoder: Encoder) -> None:
     negator, instead = mean
     gain = negator - instead  # what the negator draws beyond its place
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
-    this_page().python = f"attention(encoder, {MOVIE!r}, {best.layer}, {best.head})", {"encoder": encoder}
+    this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
     st.text(MOVIE)
     positive, negative = bag_of_words(MOVIE)
     teaching.prose(

@@ -6,6 +6,7 @@ import streamlit as st
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.compute_again import offer_again, stored_or_made
+from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import say, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -101,8 +102,8 @@ def _twins(weights: pronouns.PronounWeights) -> None:
 def _unresolved(encoder: Encoder, head: Head) -> None:
     st.markdown("#### A sentence without an answer")
     teaching.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
-    copied = f"attention(encoder, {UNRESOLVED.sentence!r}, {head.layer}, {head.head})"
-    this_page().python = copied, {"encoder": encoder}
+    call = f"notebook.attention(encoder, {UNRESOLVED.sentence!r}, {head.layer}, {head.head})"
+    this_page().python = f"{load(encoder)}\n{call}"
     row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
     weights = [float(weight_on(row.rows[head], noun)) for noun in (row.antecedent, row.distractor)]
     nouns = [UNRESOLVED.antecedent, UNRESOLVED.distractor]

@@ -7,6 +7,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.answer import answer_of, copied_senses
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import say, this_page
 from selfattn.lessons.encoded_words import first_word
@@ -63,8 +64,6 @@ def _view() -> WordInTwoSentences:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
         st.stop()
     pair = Pair(*(first_word(cached_encode(encoder, text), REAL.word) for text in REAL.sentences))
-    senses = copied_senses(encoder, pair, None)
-    texts = ", ".join(map(repr, REAL.sentences[:2]))
-    line = f"hidden_words(encoder, {texts}, word={pair.word!r}{senses and f', senses={senses}'})"
-    this_page().python = line, {"encoder": encoder}
+    call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
+    this_page().python = lines(copied_senses(encoder, pair), load_pair(encoder, pair), call)
     return answer_of(encoder, pair)

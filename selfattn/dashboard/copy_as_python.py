@@ -1,0 +1,43 @@
+"""A page's figure as a few lines of Python, "Copy as Python": they load its encoder and call `selfattn.notebook`."""
+
+from pathlib import Path
+
+from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.permissions import beyond_localhost
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.sources import BUNDLED_NAME
+from selfattn.settings import Settings
+
+LABELLED = "from selfattn.examples import labelled_sentences\nsenses = labelled_sentences()"
+OWN_TABLE = (
+    'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your own, with columns sentence, word, sense'
+)
+
+
+def lines(*parts: str) -> str:
+    """The parts one below the other, their imports first, each once."""
+    every = "\n".join(parts).splitlines()
+    imports = dict.fromkeys(line for line in every if line.startswith(("from ", "import ")))
+    return "\n".join([*imports, *(line for line in every if line not in imports)])
+
+
+def load(encoder: Encoder, name: str = "encoder") -> str:
+    """Lines that load an encoder under this name, and import `notebook`."""
+    arguments = []
+    if encoder.name != BUNDLED_NAME:
+        arguments = [repr(encoder.name if encoder.revision else folder_path(encoder.name, Settings.read().model_dir))]
+        arguments += [f"revision={encoder.revision!r}"] if encoder.revision else []
+    arguments += [f"dtype={encoder.dtype!r}"] if encoder.dtype != "float32" else []
+    return f"from selfattn import load_encoder, notebook\n{name} = load_encoder({', '.join(arguments)})"
+
+
+def folder_path(name: str, base: Path | None = None) -> str:
+    """A folder's whole path, which no Hub id looks like; where others can come `./NAME`, so that they learn no path."""
+    return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
+
+
+def load_pair(encoder: Encoder, pair: Pair) -> str:
+    """Lines that set `encoder`, and `a`, `b`, `control`, `word` and `at` to the pair's."""
+    texts = ", ".join(repr(side and side.sentence.text) for side in pair.with_control)
+    at = pair.first.number, pair.second.number
+    return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"
