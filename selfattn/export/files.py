@@ -143,7 +143,7 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """A tidy table as CSV; model, revision, layer, head and error stand in columns of their own, and so do changes, if any.
+    """A tidy table as CSV; model, revision, layer, head and error are columns of their own.
 
     Columns that the table has already (a table of all heads has layer and head) are left as they are. A text that a
     spreadsheet would run as a formula is escaped; numbers stay numbers. Parquet has every text as it was.
@@ -154,17 +154,15 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
         "model": provenance.model,
         "revision": provenance.revision or "",
         "error": "" if provenance.error is None else provenance.error,
-        "changes": "; ".join(provenance.changes()) or None,
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
     return csv_text(frame.assign(**new))
 
 
-def parquet(frame: pd.DataFrame, provenance: Provenance | None = None) -> bytes:
-    """A tidy table as Parquet; with a provenance, its JSON stands in the file's metadata under "provenance"."""
+def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
+    """A tidy table as Parquet; the file's metadata has the provenance's JSON under "provenance"."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    if provenance is not None:
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), "provenance": provenance.json()})
+    table = table.replace_schema_metadata({**table.schema.metadata, "provenance": provenance.json()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer)
     return buffer.getvalue()

@@ -2,14 +2,14 @@
 
 import json
 import platform
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 
 import selfattn
 from selfattn import numbers
-from selfattn.encoders.capture import Head, Hide, Patch
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
@@ -29,8 +29,6 @@ class Provenance:
     dtype: str = ""
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
     tokens: dict[str, list[str]] = field(default_factory=dict)
-    patches: dict[str, list[str]] = field(default_factory=dict)  # heads' outputs replaced, where any were: "L5 H7 at 4"
-    hidden: dict[str, list[str]] = field(default_factory=dict)  # tokens hidden from others: "river (7) from bank (5)"
     layer: int | None = None  # None for what shows all layers
     head: int | None = None  # None for what shows all heads
     error: float | None = None  # largest difference of the kernel's weights to the model's own, where one was measured
@@ -55,8 +53,6 @@ class Provenance:
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
             sentences={name: one.text for name, one in encodings.items()},
             tokens={name: list(one.tokens) for name, one in encodings.items()},
-            patches={name: list(map(_patch, one.patches)) for name, one in encodings.items() if one.patches},
-            hidden={name: [_hide(each, one.tokens) for each in one.hides] for name, one in encodings.items() if one.hides},
             **facts,
         )  # fmt: skip
 
@@ -68,7 +64,7 @@ class Provenance:
         if not one_head:
             shown |= {"layer": None, "head": None, "error": None}
         if sentences is not None:
-            for part in ("sentences", "tokens", "patches", "hidden"):
+            for part in ("sentences", "tokens"):
                 shown[part] = {at: what for at, what in getattr(self, part).items() if at in sentences}
         return replace(self, **shown)
 
@@ -78,13 +74,8 @@ class Provenance:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
-        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *self.changes()])
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
         return f"{origin}; {check}" if (check := self.check()) else origin
-
-    def changes(self) -> list[str]:
-        """What was replaced and hidden while the encoder ran, in words, sentence by sentence."""
-        replaced = [f"in {at} these heads' outputs were replaced: {', '.join(own)}" for at, own in self.patches.items()]
-        return replaced + [f"in {at} tokens were hidden: {', '.join(own)}" for at, own in self.hidden.items()]
 
     def check(self) -> str:
         """How far the kernel is from the model, in words; "" where nothing was measured."""
@@ -95,17 +86,6 @@ class Provenance:
     def json(self) -> str:
         """Everything, as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
-
-
-def _patch(patch: Patch) -> str:
-    at = "every position" if patch.positions is None else " and ".join(map(str, patch.positions))
-    return f"{Head(patch.layer, patch.head)} at {at}"
-
-
-def _hide(hide: Hide, tokens: Sequence[str]) -> str:
-    keys, queries = (" and ".join(f"{tokens[p]} ({p})" for p in at) for at in (hide.keys, hide.queries))
-    where = "" if hide.heads is None else f" in {', '.join(str(Head(*head)) for head in hide.heads)} alone"
-    return f"{keys} from {queries}{where}"
 
 
 @cache

@@ -11,12 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from selfattn import Head, Hide
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.labels import drawable, drawable_spec, expression
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import in_light
-from selfattn.export import files, report
+from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
 TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\ufffe \ud800", "😀"]
@@ -60,25 +59,6 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
     assert found["link"] == "http://x/?a=1" and found["recomputed"] is True
     assert found["sentences"]["A"] == "The bank of the river." and "<b>bank</b>" in found["sentences"]["B"]
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
-
-
-@pytest.mark.parametrize("kind", ["svg", "csv", "report"])
-@pytest.mark.slow
-def test_each_kind_of_file_says_which_tokens_were_hidden_from_which(kind, encoder, spec):
-    hides = [Hide((2,), (5,)), Hide((2,), (3, 4), [Head(0, 10)])]
-    encodings = {"A": encoder.encode("The bank of the river.", hidden=hides), "B": encoder.encode("A bank.")}
-    origin = Provenance.of(encoder, "T", encodings)
-    hidden = {"A": ["river (5) from bank (2)", "of (3) and the (4) from bank (2) in L0 H10 alone"]}
-    said = f"in A tokens were hidden: {', '.join(hidden['A'])}"
-    view = files.View("name", origin, {}, {"weights": lambda: pd.DataFrame({"weight": [0.5]})})
-    if kind == "csv":
-        assert facts(kind, spec, origin)["changes"] == said
-        assert "changes" not in facts(kind, spec, Provenance.of(encoder, "T", {"B": encodings["B"]}))
-    elif kind == "report":
-        assert said in report.html(view)
-    else:
-        assert facts(kind, spec, origin)["hidden"] == hidden
-        assert said in " ".join(drawn_texts(files.svg(spec, origin)))
 
 
 def test_a_figure_has_its_own_title_head_and_sentences(provenance):
