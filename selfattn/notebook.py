@@ -68,7 +68,7 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """What a word attends to in two sentences, in one head: word by word in A against B, above both whole maps.
+    """One head in two sentences: the weights from a word, A against B, above both whole maps.
 
     word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
     What it doesn't say: which words give it its meaning; `swaps` asks what the head's output does.
@@ -135,7 +135,7 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """How a head computes what it hands a word, in two sentences, word by word: score, masked, weight, handed over.
+    """A head's arithmetic for a word in two sentences, word by word: score, masked, weight, handed over.
 
     The buttons light one step and the kernel's lines that make it. word, at: as in `two_sentences`. Numbers:
     `tidy_tables.row_frame`. What it doesn't say: what the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed;
@@ -155,7 +155,7 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Which word gives a word its meaning: how far it moves with each other word hidden from it, and through which heads.
+    """The words that give a word its meaning: how far it moves with each of them hidden from it, and through which heads.
 
     A click on a word hides it or shows it again, one a sentence, and opens its heads, hidden in each alone: run for the leading
     word of each sentence, by gradient for the others; under the pointer a head shows what it attends to. Beneath, the cosine by
@@ -180,7 +180,7 @@ def word_lines(
     of: Sequence[str],
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """What a word attends to in two sentences, a line of bars for each of several heads.
+    """The weights from a word in two sentences, a line of bars for each of several heads.
 
     of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`.
     What it doesn't say: what comes of it; rollout only follows the weights.
@@ -222,7 +222,7 @@ def counterparts(
 def difference(
     first: Encoder, second: Encoder, text: str, head: Head, partner: Head, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """Of two encoders of unlike build: the weights of the second's head `partner` minus those of the first's, words x words.
+    """Two encoders of unlike build: the weights of the second's head `partner` minus those of the first's, words x words.
 
     What it doesn't say: which heads belong together.
     """
@@ -278,7 +278,7 @@ def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme
 
 
 def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """How well the senses are separated after each layer, with its interval over words, beside the baselines (report.layers).
+    """The accuracy of telling senses apart after each layer, with intervals over words and baselines (report.layers).
 
     What it doesn't say: that attention found the sense; a word's own value, or an average, may do as well.
     """
@@ -295,15 +295,15 @@ def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT)
 
 
 def chart(spec: Spec) -> alt.TopLevelMixin:
-    """Any picture, a complete Vega-Lite specification, as Altair shows a chart; unchecked.
+    """Show any complete Vega-Lite specification as Altair shows a chart, unchecked.
 
-    What it doesn't say: where its numbers come from.
+    What it doesn't say: the origin of its numbers.
     """
     return _Whole(spec)
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Raise ImportError with the remedy for `from_link`, which earlier versions had, however it is asked for."""
+    """Refuse `from_link`, which earlier versions had, with the remedy."""
     if name == "from_link":
         raise ImportError(
             'selfattn.notebook.from_link is gone. Open the link and take the lines of "Download", "Copy as Python"; or call '
@@ -313,13 +313,13 @@ def __getattr__(name: str) -> NoReturn:
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:
-    """The spec, checked as a whole, as an Altair chart. By itself Altair checks each part again as it makes it, for seconds."""
+    """The spec as an Altair chart, checked once as a whole: Altair's own check of every part takes seconds."""
     with debug_mode(False):
         return alt.Chart.from_dict(spec)
 
 
 class _Whole(alt.TopLevelMixin):
-    """A complete spec that Altair shows as any chart, unchecked: its schema doesn't know all that Vega-Lite hands to Vega."""
+    """A complete spec that Altair shows unchecked: its schema doesn't know all that Vega-Lite hands to Vega."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

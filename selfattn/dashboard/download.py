@@ -1,4 +1,4 @@
-"""One button a page, "Download": its figures, their numbers, the weights, the whole page in one file, and a link."""
+"""The page's link and "Download": its figures, their numbers, the weights, the whole page in one file, lines of Python."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -51,12 +51,12 @@ def file_button(
 
 
 def file_name(title: str) -> str:
-    """The name of a figure's files, without its ending: of what it shows."""
+    """The stem of a figure's file names, made from its title."""
     return bundle.safe_name(f"selfattn {title}")
 
 
 def png_button(name: str, spec: Spec, title: str) -> None:
-    """The icon of a picture that shows one sentence, "A" or "B". Nothing is drawn before it is asked for."""
+    """A button for the PNG of one sentence's picture, "A" or "B". It is drawn when it is asked for."""
     page, link = this_page(), _link(this_page())
 
     def make() -> bytes:
@@ -67,7 +67,7 @@ def png_button(name: str, spec: Spec, title: str) -> None:
 
 
 def show_download(page: Page) -> None:
-    """At the right of the page's heading: its link, and the popover. Nothing is rendered or sent before it is asked for."""
+    """Show "Copy link" and "Download" beside the page's heading. Nothing is rendered or sent before it is asked for."""
     if page.links is None or not (page.figures or page.tables):
         return
     with page.links:
@@ -124,7 +124,7 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """Every figure that the page has offered, and its tables."""
+    """The page's figures and tables."""
     figures = page.figures
     return View(
         name=bundle.safe_name(f"selfattn-{page.title}").lower(),

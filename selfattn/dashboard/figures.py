@@ -1,4 +1,4 @@
-"""How a figure reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its caption beneath it.
+"""Show a figure on the page: a plain Vega-Lite dict in the visitor's theme, its caption beneath it.
 
 A run of a page keeps a record of what it shows, from which "Download" is made at the end.
 """
@@ -32,18 +32,18 @@ class Figure:
     draw: Callable[[], Spec]
     caption: str
     table: Callable[[], pd.DataFrame]
-    one_head: bool = True  # whether it shows the page's chosen head
-    sentence: str = ""  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
-    live: bool = False  # whether it answers to hover and click, in an HTML file too
+    one_head: bool = True  # it shows the page's chosen head
+    sentence: str = ""  # the one sentence that it shows, "A" ...; "" for all
+    live: bool = False  # it answers to hover and click, in an HTML file too
 
 
 class PageEnds(Exception):
-    """Raised by a page that has shown all it has to show: after st.stop() the frame couldn't offer "Download" any more."""
+    """Ends a page that is complete. After st.stop() the frame couldn't offer "Download"."""
 
 
 @dataclass(repr=False)
 class Page:
-    """One run of one page: its figures, and what they were computed from. A part of the choice is there once it is picked."""
+    """One run of one page: its figures and what they show. `encoder`, `pair`, `sentence` and `head` are set once picked."""
 
     title: str = ""
     news: Any = st  # above the title: a container for what comes and goes; without the frame, where one stands
@@ -64,17 +64,17 @@ class Page:
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """What the page has offered, by numbered names."""
+        """The page's figures by numbered names."""
         return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
 
 
 def end_page() -> Page:
-    """The record of what the page has shown; nothing is kept of it after this."""
+    """Take the record of this run out of the session."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
-    """The record of this run so far; of no account where a page runs without the frame."""
+    """The record of this run so far; an empty one where a page runs without the frame."""
     return session.RECORD.get() or Page()
 
 
@@ -136,14 +136,13 @@ def show_chart(
     table: Callable[[], pd.DataFrame] | None = None,
     live: bool = False,
 ) -> None:
-    """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
+    """Send a chart to the page; `caption` says in words, computed from the data, what it shows.
 
-    The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
-    it the chosen one; its chart needs a key. one_head=False: it doesn't
-    show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
-    that it shows. name and table are for "Download": what the picture is called, and its numbers
-    where the spec doesn't hold them as records; live: as in `Figure`. in_place: of this chart another head changes only the
-    numbers, so the browser moves what stands there; it is then called by its name, and the caption is read at its first mark.
+    The caption is the picture's text alternative; with `visible` it is printed beneath. heads: a click on a head chooses it;
+    its chart needs a key. one_head=False: the figure doesn't show the chosen head, so its files name none (nor do those of a
+    chart of all heads). name, table: for "Download", the figure's name, and its numbers where the spec doesn't hold them as
+    records. sentence, live: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the
+    text alternative is then the name, and a screen reader reads the caption at the first mark.
     """
     short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
@@ -162,7 +161,7 @@ def show_chart(
 
 
 def _clickable(key: str | None) -> str:
-    """The key, a new one where the chart still holds a click on a head that isn't shown: it would ignore the next one on it."""
+    """The chart's key; a new one while it holds a click on another head, as it would ignore the next click on that one."""
     held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
     if held and _picked_head(held) != this_page().head:
         session.CLICKS.set(session.CLICKS.get() + 1)
@@ -179,13 +178,13 @@ def _choose_clicked(key: str) -> None:
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:
-    """Offer a figure in "Download", whether it stands on the page or not. first: before all others."""
+    """Offer a figure in "Download", on the page or not. first: before all others."""
     noted = this_page().noted
     noted.insert(0 if first else len(noted), (name, figure))
 
 
 def with_tables(spec: Spec) -> Spec:
-    """The spec with its records as Arrow tables: Streamlit would make them by way of pandas, in ten times the time."""
+    """The spec with its records as Arrow tables: Streamlit takes ten times as long to make them, by way of pandas."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
@@ -200,10 +199,10 @@ def _table(rows: Any) -> Any:
 
 
 def show_error(message: object) -> None:
-    """A message in the page's error box. It may hold what a visitor typed, so no character of it is Markdown."""
+    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed."""
     st.error(literal(str(message)), icon=":material/error:")
 
 
 def literal(text: str) -> str:
-    """The text so that Markdown shows each of its characters: every ASCII punctuation mark is escaped."""
+    """Escape a text for Markdown: every ASCII punctuation mark."""
     return "".join(f"\\{character}" if character in string.punctuation else character for character in text)

@@ -34,7 +34,7 @@ PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specificatio
 
 @dataclass(frozen=True)
 class View:
-    """Everything that a view shows and a visitor can download. Each part is made when it is called, not before."""
+    """All that a visitor can download of a view. Each part is made when it is called."""
 
     name: str  # the file name's stem
     provenance: Provenance
@@ -48,7 +48,7 @@ class View:
     live: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)  # figure's name: alive, as HTML has it
 
     def origin(self, name: str) -> Provenance:
-        """Where one figure or table comes from: its own title, and of head and sentences what it shows."""
+        """The provenance of one figure or table: its own title, the head and the sentences that it shows."""
         return self.provenance.of_figure(
             NUMBER.sub("", name), one_head=name not in self.headless, sentences=self.shows.get(name)
         )

@@ -1,4 +1,4 @@
-"""Where a figure or a table comes from: what its file says, so that it can be made again."""
+"""The origin of a figure or a table, for its file: encoder, sentences, head, versions."""
 
 import json
 import platform
@@ -57,7 +57,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
-        """The same for one figure of the view: titled by its name, with the head and the sentences (None: all) that it shows."""
+        """Narrow it to one figure: its name as title, the head only where it shows one, these sentences (None: all)."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -78,7 +78,7 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """How far the kernel is from the model, in words; "" where nothing was measured."""
+        """The kernel's largest difference to the model, in words; "" if it wasn't measured."""
         if not self.recomputed:
             return "shown, not recomputed"
         return "" if self.error is None else f"largest difference to the model's own {numbers.error(self.error)}"

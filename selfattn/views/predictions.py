@@ -1,4 +1,4 @@
-"""What may be asked on Predictions: a class, the similarity of two sentences, a word in a gap; each as a target and in words."""
+"""The questions of Predictions: a class, the similarity of two sentences, a word in a gap; each as a target and in words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """What the checkpoint says it was trained for: "class", "gap", else "similarity". gap: an old link to a masked word asks."""
+    """The checkpoint's own task: "class", "gap", else "similarity". gap: an old link asks for a masked word."""
     named = " ".join(getattr(encoder.model.config, "architectures", None) or ())
     if "ForSequenceClassification" in named:
         return "class"
@@ -102,5 +102,5 @@ def words_of(text: str) -> list[str]:
 
 
 def numbered(words: Sequence[str]) -> list[str]:
-    """The words as labels; one that stood before gets its place, so that a link can tell the two apart."""
+    """The words as labels; a repeated one gets its place, so that a link can tell them apart."""
     return [f"{word} ({place + 1})" if word in words[:place] else word for place, word in enumerate(words)]
