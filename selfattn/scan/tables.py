@@ -141,5 +141,6 @@ def _check_columns(file: Path, names: Sequence[str], columns: Sequence[str]) -> 
     if columns is SEARCHED:
         enough, expected = not {"sentence", "text"}.isdisjoint(names), "a column sentence or text"
     if not enough or len(found) > len({*found}):
-        raise InputError(f"{file}: expected {expected}, each once, got {', '.join(names)[:200] or 'nothing'}.")
+        got = ", ".join(names)[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
+        raise InputError(f"{file}: expected {expected}, each once, got {got}.")
     return found
