@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import torch
 
@@ -23,10 +24,7 @@ from benchmarks.table import keep, made_by
 from selfattn import load_encoder
 from selfattn.encoders.batches import BATCH_TOKENS, length_batches
 from selfattn.examples import labelled_sentences
-from selfattn.scan.description import PART_ROWS, Job, describe
-from selfattn.scan.job import one_process
-from selfattn.scan.output import ScanFolder
-from selfattn.scan.tables import input_files, plan
+from selfattn.scan.job import PART_ROWS, Job, run
 
 
 def write_table(path: Path, rows: int) -> None:
@@ -54,16 +52,10 @@ def bare(encoder, path: Path) -> float:
 
 
 def scanned(encoder, path: Path, sources: bool = False) -> float:
-    """Seconds for the whole job on the same rows, the plan and the writing included; loading the encoder is not."""
-    with tempfile.TemporaryDirectory() as folder:
-        job = Job(str(path), f"{folder}/scan", sources=sources)
+    """Seconds for the whole job on the same rows, reading and writing included; loading the encoder is not."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         start = time.perf_counter()
-        chunks = plan(input_files(path), PART_ROWS)
-        Path(job.output).mkdir()
-        out = ScanFolder(Path(job.output), describe(job, encoder, chunks))
-        out.prepare()
-        one_process(job, encoder, chunks, lambda n: None)
-        out.finish()
+        run(Job(str(path), f"{folder}/scan", sources=sources))
         return time.perf_counter() - start
 
 

@@ -7,7 +7,9 @@ beside them.
 
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -261,6 +263,24 @@ def together_frame(shares: pd.DataFrame) -> pd.DataFrame:
     """
     means = shares.groupby("k")[["leading", "random", "others"]].mean().rename(columns={"others": "of the other words"})
     return means.reset_index().melt("k", var_name="heads", value_name="share").dropna()
+
+
+def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
+    """The words that, hidden from a word, move its vector most, over the Arrow tables of a scan, one in memory at a time.
+
+    word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of 1 - cosine,
+    0 to 2), sentence (of the largest move); a word's most frequent source first.
+    """
+    found, of_word = {}, Counter[str]()
+    for row in chain.from_iterable(table.to_pylist() for table in tables):
+        word = row["word"].casefold()
+        of_word[word] += 1
+        for source, move in zip(row["sources"][:1], row["source_moves"]):
+            n, total, most = found.get((word, source.casefold()), (0, 0.0, (-1.0, "")))
+            found[word, source.casefold()] = n + 1, total + move, max(most, (move, row["sentence"]))
+    rows = [(*key, n, n / of_word[key[0]], total / n, most[1]) for key, (n, total, most) in found.items()]
+    frame = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
+    return frame.sort_values(["word", "n", "move"], ascending=[True, False, False], ignore_index=True)
 
 
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:

@@ -10,8 +10,8 @@ from tqdm import tqdm
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import LoadError, NotRecomputable, OutOfMemory
 from selfattn.encoders.loading import DTYPES
-from selfattn.scan.description import PART_ROWS, Job, ScanError
-from selfattn.scan.job import run
+from selfattn.scan.job import PART_ROWS, Job, run
+from selfattn.scan.output import ScanError
 from selfattn.scan.ray_engine import ray_engine
 from selfattn.scan.tables import InputError
 from selfattn.scan.target import run_target
@@ -24,8 +24,8 @@ What a word attends to, in every head of an encoder, over a table of any size.
 INPUT is a CSV, JSON Lines or Parquet file, or a folder of them, with the columns sentence, word and (if known) sense.
 With --word or --words it is any texts, searched for these words: plain text too (.txt, one text a line), and tables with a
 column sentence or text.
-DIR gets parts/part-*.parquet, one row for each time the word stands in the sentence, and rejects.csv, the rows
-that can't be used, each with its line and the reason.
+DIR gets parts/part-*.parquet, one row for each time the sentence has the word, and rejects/part-*.csv, the rows that can't be
+used, each with its line and the reason (with --target, tables of its own).
 """
 
 EPILOG = """\
@@ -76,7 +76,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
         return 130
-    rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
+    rejects = "rejects.csv" if target else "rejects/"
+    rejected = f"{outcome.n_rejected:,} rejected (see {rejects})" if outcome.n_rejected else "none rejected"
     skipped = f", {outcome.n_skipped:,} empty line(s) skipped" if outcome.n_skipped else ""
     without = f", {outcome.n_without:,} text(s) without any of the words" if options["words"] else ""
     occurrences = "" if target else f"{outcome.n_occurrences:,} occurrence(s) in "
@@ -120,7 +121,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows a part, held in memory (default: {PART_ROWS:,})")
     add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
-    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (the extra ray)")
+    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray (the extra ray)")
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
     add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
     return options

@@ -1,103 +1,118 @@
-"""A scan from start to end: plan, go on where an earlier run stopped, chunk after chunk, one engine or the other."""
+"""A scan from start to end: read the input part by part, measure and write each part that isn't there yet."""
 
-import fcntl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from pathlib import Path
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.scan.description import MOST_PARTS, Job, ScanError, describe
-from selfattn.scan.measure import measure
-from selfattn.scan.output import LOCK, ScanFolder, check_place
-from selfattn.scan.tables import Chunk, InputError, words_to_find
+from selfattn.encoders.loading import load_encoder
+from selfattn.scan.measure import measure, words_to_find
+from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, read_scan, write_part
+from selfattn.scan.tables import InputError, Row, input_files, rows_of
 
+PART_ROWS = 1024  # seconds on a processor: a killed job repeats one part at most
 Progress = Callable[[int], None]  # so many more rows are done
+Part = tuple[str, list[Row]]  # its name and its rows: they are measured together and written as one file
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a finished scan came to."""
+class Job:
+    """A scan's input, encoder, options and folder. Plain values only, so that it travels to other machines."""
 
-    n_rows: int  # of the input
-    n_rejected: int
-    n_texts: int  # that the occurrences stand in
-    n_occurrences: int = 0
-    n_skipped: int = 0  # empty lines
-    n_without: int = 0  # texts of the input with none of the words searched for
+    source: str
+    output: str
+    model: str | None = None
+    revision: str | None = None
+    device: str = "auto"
+    dtype: str = "float32"
+    part_rows: int = PART_ROWS
+    vectors: bool = False
+    batch_tokens: int | None = None
+    words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word has it
+    heads: tuple[Head, ...] | None = None  # to measure; None: all
+    sources: bool = False  # hide every other word from each occurrence
+
+    def load(self) -> Encoder:
+        """The job's encoder. Raises LoadError."""
+        return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
+
+    def parts(self) -> Iterator[Part]:
+        """The input, at most `part_rows` rows a part, never of two files. Raises InputError."""
+        numbers, names = count(), (f"part-{index:06d}" for index in count())
+        for file in input_files(Path(self.source), bool(self.words)):
+            rows = (row._replace(row=next(numbers)) for row in rows_of(file, bool(self.words)))
+            while part := list(islice(rows, self.part_rows)):
+                yield next(names), part
 
 
-Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
+def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
+    """Run the job, or the rest that an earlier run has left; engine(job, encoder, parts, counter) makes the parts.
 
-
-def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], Progress] | None = None) -> Outcome:
-    """Run the job, or what an earlier run of the same job has left. progress(done, total) gives the counter of rows.
-
-    Raises InputError, ScanError, LoadError, or NotRecomputable where no word can be hidden, before anything is written.
+    progress(done, total) returns the counter. Raises InputError, ScanError, LoadError or NotRecomputable before it writes.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
-    job.files()  # that there are any is asked before the encoder is loaded
+    files = input_files(source, bool(job.words))
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
-    check_place(output)
+    earlier = read_scan(output) if (output / NAME).exists() else None
+    if not earlier and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise ScanError(f"{output} holds something else. Choose a new or empty folder for --output.")
     encoder = job.load()
     if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
-        raise InputError(
-            f"{encoder.title} has no {', '.join(strange)}: its heads are L0 H0 to {encoder.all_heads[-1]}. "
-            "Change --heads."
-        )
+        has = f"its heads are L0 H0 to {encoder.all_heads[-1]}"
+        raise InputError(f"{encoder.title} has no {', '.join(strange)}: {has}. Change --heads.")
     if job.sources:
         encoder.check_hideable()
-    chunks = job.chunks()
-    if len(chunks) > MOST_PARTS:
-        raise InputError(
-            f"{source} makes {len(chunks):,} parts; at most {MOST_PARTS:,} fit. Give a larger --part-rows."
-        )
-    with _locked(output):
-        folder = ScanFolder(output, describe(job, encoder, chunks))
-        done = folder.prepare()
-        left = [chunk for chunk in chunks if chunk.index not in done]
-        total = sum(chunk.n_rows for chunk in chunks)
-        count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
-        if left:
-            (engine or one_process)(job, encoder, left, count)
-        scan = folder.finish()
-        return Outcome(
-            total,
-            scan.n_rejected,
-            scan.n_texts,
-            scan.n_rows,
-            n_skipped=sum(chunk.n_skipped for chunk in chunks),
-            n_without=sum(chunk.n_without for chunk in chunks),
-        )
+    sizes = {name: len(rows) for name, rows in job.parts()}  # reads all once: an unreadable file stops the job here
+    about = describe(job, encoder, files) | {"n_parts": len(sizes)}
+    if earlier:
+        check_same(earlier, about)
+    else:
+        for folder in ("parts", "rejects"):
+            (output / folder).mkdir(parents=True, exist_ok=True)
+        with open(output / NAME, "x", encoding="utf-8") as stream:
+            json.dump(about, stream, indent=1)
+    done = {part.stem for part in earlier.parts} if earlier else set()
+    counter = progress(sum(sizes[name] for name in done), sum(sizes.values())) if progress else lambda n: None
+    left = (part for part in job.parts() if part[0] not in done)
+    if engine and done != {*sizes}:
+        engine(job, encoder, left, counter)
+    else:
+        for part in left:
+            scan_part(job, encoder, part, counter)
+    return read_scan(output).counts
 
 
-@contextmanager
-def _locked(output: Path) -> Iterator[None]:
-    """One job at a time writes to a folder; the system lets go of the lock however the job ends. Raises ScanError."""
-    output.mkdir(parents=True, exist_ok=True)
-    with open(output / LOCK, "ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ScanError(
-                f"Another job is writing to {output}. Wait for its end, or choose another --output."
-            ) from None
-        yield
+def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
+    """Measure and write one part. Doing it again does no harm: the same file takes the same place."""
+    (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
+    table, rejects = measure(encoder, rows, *options)
+    n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
+    n_without = len(rows) - len(rejects) - n_texts
+    counts = Counts(len(rows), len(rejects), n_texts, len(table), n_skipped, n_without)
+    write_part(Path(job.output), name, table, rejects, counts)
 
 
-def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
-    """The local engine: this process, chunk after chunk."""
-    folder = ScanFolder.of_job(job, encoder)
-    for chunk in chunks:
-        scan_chunk(job, encoder, folder, chunk, progress)
+def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
+    """All that decides the results, for scan.json."""
+    about = {"format": FORMAT, "words": list(job.words), "heads": list(map(str, job.heads or encoder.all_heads))}
+    about |= {name: getattr(job, name) for name in ("part_rows", "vectors", "sources")}
+    about |= {name: getattr(encoder, name) for name in ("name", "revision", "dtype", "n_layers", "n_heads", "d_model")}
+    for path in files:
+        with open(path, "rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        about[f"input {path.relative_to(Path(job.source).parent)}"] = digest
+    return about | {f"encoder {name}": digest for name, digest in encoder.files.items()}
 
 
-def scan_chunk(
-    job: Job, encoder: Encoder, folder: ScanFolder, chunk: Chunk, progress: Progress = lambda n: None
-) -> None:
-    """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
-    progress(chunk.n_without)
-    rows = job.rows(chunk)
-    folder.write(chunk, *measure(encoder, rows, job.vectors, job.batch_tokens, progress, job.heads, job.sources))
+def check_same(scan: Scan, about: dict) -> None:
+    """Raise ScanError for the first thing in which this isn't what is being scanned."""
+    for name, value in about.items():
+        if (before := scan.about.get(name)) != value:
+            other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"
+            raise ScanError(f"{other}. Give the command, encoder and input of then, or choose another --output.")

@@ -4,7 +4,7 @@ Only the word's own rows are computed, O(n) a head, batched over sentences of li
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +22,8 @@ from selfattn.encoders.memory import give_freed_back, in_halves
 from selfattn.encoders.pair_terms import rows_of
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
-from selfattn.scan.tables import Row
-from selfattn.words import Word
+from selfattn.scan.tables import InputError, Row
+from selfattn.words import Word, character_spans
 
 MOST_SOURCES = 3  # context words that are named for an occurrence
 
@@ -42,18 +42,20 @@ _Usable = tuple[Row, tuple[PlacedWord, ...]]
 
 def measure(
     encoder: Encoder,
-    rows: Iterable[Row],
+    rows: Sequence[Row],
     vectors: bool = False,
     batch_tokens: int | None = None,
     progress: Callable[[int], None] = lambda n: None,
     heads: Sequence[Head] | None = None,
     sources: bool = False,
+    words: Sequence[str] = (),
 ) -> tuple[pa.Table, list[Reject]]:
     """In the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
     All rows are held, as tokens and results 50 kB each, so that those of like length share a pass. vectors: keep the word's
     vector after the embedding and after each layer. progress(n) is called as n more rows are done. heads: the ones to measure
     (None: all).
+    words (of `words_to_find`): search each sentence for these, instead of for the row's own word; a row without any is left out.
     sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most. What
     it doesn't say: where to (1 - cosine has no direction), and what other tokens still pass on of the hidden word.
     Raises NotRecomputable where words can't be hidden. (Geva et al. 2023, section 5)
@@ -67,8 +69,8 @@ def measure(
         f"{encoder.title} in {encoder.dtype} makes NaN or infinity of this text, so nothing was measured. "
         f"{'Leave it out, or take another encoder' if encoder.dtype == 'float32' else 'Take --dtype float32'}."
     )
-    usable, rejects = _locate(encoder, rows)
-    progress(len(rejects))
+    usable, rejects = _locate(encoder, rows, words)
+    progress(len(rows) - len(usable))
     tables = [wanted.empty_table()]
     for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
         # In one pass; in two where the memory doesn't suffice for one.
@@ -109,16 +111,38 @@ def schema(
     return pa.schema(fields, metadata=shape)
 
 
-def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[Reject]]:
+def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
+    """Words to search texts for, each once, case-folded and sorted. Raises InputError for text that is not one word."""
+    for word in words:
+        if (n := len(character_spans(word))) != 1:
+            raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
+    return tuple(sorted({word.strip().casefold() for word in words}))
+
+
+def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tuple[list[_Usable], list[Reject]]:
     usable, rejects = [], []
     for row in rows:
         try:
             if row.problem:
                 raise TextError(row.problem)
-            usable.append((row, encoder.locate(row.sentence, *(row.words or (row.word,)))))
+            found = _words_in(row.sentence, words) if words else (row.word,)
+            row = row._replace(word=", ".join(found)) if words else row
+            if found:
+                usable.append((row, encoder.locate(row.sentence, *found)))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
     return usable, rejects
+
+
+def _words_in(sentence: object, words: Sequence[str]) -> Sequence[str]:
+    """Those of the words that the sentence has; of one that is no text all, so that locating them rejects it."""
+    if not isinstance(sentence, str):
+        return words
+    folded = sentence.casefold()
+    if not any(word in folded for word in words):  # quick, and true of most texts
+        return ()
+    own = {sentence[start:stop].casefold() for start, stop in character_spans(sentence)}
+    return [word for word in words if word in own]
 
 
 def _table(

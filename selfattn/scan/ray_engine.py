@@ -1,36 +1,32 @@
-"""The Ray engine: the same chunks on many workers of one machine or a cluster, by Ray Data (requirements-ray.txt).
+"""The Ray engine: the same parts on many workers of one machine or a cluster (requirements-ray.txt).
 
-Chunks are what is sent, not rows: each worker reads its chunk from the shared storage, measures it and writes its part.
-A worker that dies is replaced and its chunk done again; the part takes the same place, so no row comes twice.
+This process reads the input and hands each free worker a part; the worker measures it and writes it to the shared storage.
+Ray restarts a worker that dies and repeats its part, which takes the same place, so no row comes twice.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import choose_device
-from selfattn.scan.description import Job, ScanError
-from selfattn.scan.job import Progress, scan_chunk
-from selfattn.scan.output import ScanFolder
-from selfattn.scan.tables import Chunk
+from selfattn.scan.job import Job, Part, Progress, check_same, scan_part
+from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
     """An engine for `run`. address None: a Ray of its own on this machine, ended afterwards. Raises ScanError."""
     try:
-        import ray.data
+        import ray
     except ImportError:
-        raise ScanError("--engine ray needs Ray: pip install 'ray[data]' (selfattn's extra ray).") from None
+        raise ScanError("--engine ray needs Ray (selfattn's extra ray, requirements-ray.txt).") from None
 
-    def engine(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
+    def engine(job: Job, encoder: Encoder, parts: Iterator[Part], progress: Progress) -> None:
         started = not ray.is_initialized()
         if started:
             _connect(ray, address)
         try:
-            _run(ray, job, encoder.device, chunks, workers, progress)
+            _run(ray, job, encoder.device, parts, workers, progress)
         finally:
             if started:
                 ray.shutdown()
@@ -38,24 +34,27 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
     return engine
 
 
-class ChunkWorker:
-    """One worker: an encoder, loaded once, and chunk after chunk."""
+class PartWorker:
+    """One worker: an encoder, loaded once, and part after part."""
 
     def __init__(self, job: Job):
+        self._job = job
+
+    @cached_property
+    def _encoder(self) -> Encoder:
         import torch
 
-        if choose_device(job.device) == "cpu":
+        if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
-        self._job, self._encoder = job, job.load()
-        self._folder = ScanFolder.of_job(job, self._encoder)
+        encoder = self._job.load()
+        digests = {f"encoder {name}": digest for name, digest in encoder.files.items()}
+        check_same(read_scan(self._job.output), digests)  # another machine may have other files
+        return encoder
 
-    def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Do the chunks of a batch; what comes back says how many rows are done."""
-        for values in zip(*(batch[name].tolist() for name in Chunk.__dataclass_fields__)):
-            chunk = Chunk(*values)
-            if not self._folder.is_done(chunk):  # done by a worker that died later
-                scan_chunk(self._job, self._encoder, self._folder, chunk)
-        return {"n_rows": batch["n_rows"]}
+    def scan(self, part: Part) -> int:
+        """Measure and write a part; returns how many rows it has. Raises ScanError for an encoder that isn't the scan's."""
+        scan_part(self._job, self._encoder, part)
+        return len(part[1])
 
 
 def _connect(ray: Any, address: str | None) -> None:
@@ -65,18 +64,23 @@ def _connect(ray: Any, address: str | None) -> None:
         raise ScanError(f"There is no Ray cluster at {address!r}: {error}") from None
 
 
-def _run(ray: Any, job: Job, device: str, chunks: list[Chunk], workers: int | None, progress: Progress) -> None:
+def _run(ray: Any, job: Job, device: str, parts: Iterator[Part], workers: int | None, progress: Progress) -> None:
     on_gpu = device.split(":")[0] == "cuda"
-    slots = int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1))
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    dataset = ray.data.from_items([asdict(chunk) for chunk in chunks], override_num_blocks=len(chunks))
-    done = dataset.map_batches(
-        ChunkWorker,
-        fn_constructor_args=(job,),
-        batch_size=1,
-        compute=ray.data.ActorPoolStrategy(size=min(workers or slots, len(chunks))),
-        num_gpus=1 if on_gpu else 0,
-        num_cpus=0 if on_gpu else 1,
-    )
-    for batch in done.iter_batches(batch_size=1, prefetch_batches=0):
-        progress(int(batch["n_rows"].sum()))
+    slots = max(1, int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1)))
+    one_each = {"num_gpus": 1, "num_cpus": 0} if on_gpu else {"num_cpus": 1}
+    worker = ray.remote(max_restarts=-1, max_task_retries=-1, **one_each)(PartWorker)
+    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # one more would wait for ever
+    busy: dict[Any, Any] = {}  # each worker by its promise of a part
+
+    def wait_for_one() -> None:
+        (done, *_), _ = ray.wait(list(busy))
+        progress(ray.get(done))
+        free.append(busy.pop(done))
+
+    for part in parts:
+        if not free:
+            wait_for_one()
+        chosen = free.pop()
+        busy[chosen.scan.remote(part)] = chosen
+    while busy:
+        wait_for_one()

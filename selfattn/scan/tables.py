@@ -1,32 +1,26 @@
-"""Tables and plain text of any size, read a chunk at a time: CSV, JSON Lines, Parquet, .txt, one file or a folder of them.
-
-A first pass cuts the input into chunks and remembers where each begins, so that a job that goes on, or a worker on
-another machine, starts reading at the right byte. Nothing is ever held beyond one chunk.
-"""
+"""Read tables of any size row by row. An unusable row says why (`problem`); only a file that is no table raises InputError."""
 
 import csv
-import hashlib
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow.parquet as pq
 
-from selfattn.encoders.errors import brief
 from selfattn.encoders.untrusted_files import each_key_once
-from selfattn.words import character_spans
 
-COLUMNS = ("sentence", "word", "sense")  # sense may be missing
-SEARCHED = ("sentence", "text", "sense")  # where words are searched for: one of the first two
+COLUMNS = ("sentence", "word", "sense")  # sense is optional
+SEARCHED = ("sentence", "text", "sense")  # with words to search for: sentence, or else text
 KINDS = (".csv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text a line
-LINE_LIMIT = 2**24  # bytes; a longer line is no table's
+LINE_LIMIT = 2**24  # characters
 SURROGATE = re.compile("[\ud800-\udfff]")
-QUOTED_LINES, QUOTED_BYTES = 1000, 2**20  # of a record in quotation marks; beyond, one of them was never closed
+NOT_UNICODE = "is not valid Unicode: bytes that are not UTF-8, or half of a surrogate pair. Save the file as UTF-8."
+ODD_MARKS = "A quotation mark is without its other half. Put marks around the sentence, and double those in it."
 
 
 class InputError(ValueError):
@@ -34,332 +28,119 @@ class InputError(ValueError):
 
 
 class Row(NamedTuple):
-    """One row of the input, as it stands there."""
+    """One row of the input."""
 
     row: int  # counted over the whole input, from 0
     file: str
-    line: int  # where it ends in its file, from 1; in Parquet the row's number, from 1
+    line: int  # its last line in the file, from 1; in Parquet the row's number, from 1
     sentence: object
     word: object
     sense: object
-    problem: str | None = None  # why there is nothing to find in it
-    words: tuple[str, ...] = ()  # of those searched for, the ones that stand in it
+    problem: str | None = None  # why it can't be used
+    n_skipped: int = 0  # empty lines just before it
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """A run of rows of one file: the unit of work, and one part of the output."""
-
-    index: int
-    file: str
-    first_row: int  # counted over the whole input
-    n_rows: int
-    offset: int  # where it begins in the file: a byte, or in Parquet a row
-    line: int  # lines before it in the file
-    n_skipped: int  # empty lines among its rows
-    digest: str  # of its rows: they are measured as they were planned, or not at all
-    n_without: int = 0  # texts among its rows that have none of the words searched for
-
-
-def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Words to search texts for, each once, case-folded and sorted. Raises InputError for what is not one word."""
-    for word in words:
-        if (parts := len(character_spans(word))) != 1:
-            raise InputError(f"Expected one word to search for, got {word[:80]!r} ({parts} words or signs).")
-    return tuple(sorted({word.strip().casefold() for word in words}))
-
-
-def input_files(source: Path, words: Sequence[str] = ()) -> list[Path]:
-    """The file, or the folder's tables by name; with words to search for, plain text too. Raises InputError for none."""
-    kinds = (*KINDS, PLAIN) if words else KINDS
-    if source.is_file():
-        files = [source]
-    elif source.is_dir():
-        files = sorted(
-            path
-            for path in source.rglob("*")
-            if path.is_file()
-            and path.suffix.lower() in kinds
-            and not any(part.startswith(".") for part in path.relative_to(source).parts)
-        )
-    else:
+def input_files(source: Path, searched: bool = False) -> list[Path]:
+    """The file, or the folder's tables by name, hidden ones left out. searched: plain text too. Raises InputError for none."""
+    kinds = (*KINDS, PLAIN) if searched else KINDS
+    inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
+    files = [source] if source.is_file() else sorted(filter(Path.is_file, inside))
+    if not source.exists():
         raise InputError(f"There is no file or folder {source}.")
-    if not files or any(path.suffix.lower() not in kinds for path in files):
-        remedy = "" if words else f" ({PLAIN} needs --word)"
-        raise InputError(
-            f"Expected a file ending in {', '.join(kinds)} or a folder with such files, got {source}{remedy}."
-        )
+    if not (files := [path for path in files if path.suffix.lower() in kinds]):
+        expected = f"a file ending in {', '.join(kinds)} or a folder with such files"
+        raise InputError(f"Expected {expected}, got {source}{'' if searched else f' ({PLAIN} needs --word)'}.")
     return files
 
 
-def plan(files: list[Path], part_rows: int, words: Sequence[str] = ()) -> list[Chunk]:
-    """Cut the files into chunks of at most `part_rows` rows. Raises InputError for a file that can't be read.
-
-    words: of `words_to_find`; every text is searched for them, and the tables need no column word.
-    """
-    chunks: list[Chunk] = []
-    first_row = 0
-    for file in files:
-        offset, line = 0, 0
-        rows = _read(file, offset, line, bool(words))
-        while (first := next(rows, None)) is not None:
-            digest, n_rows, n_skipped, n_without = hashlib.sha256(), 0, 0, 0
-            for step in chain([first], islice(rows, part_rows - 1)):
-                digest.update(_as_bytes(step.row))
-                n_rows += 1
-                n_skipped += step.skipped
-                n_without += _searched(step.row, words) is None
-            chunk = Chunk(
-                index=len(chunks), file=str(file), first_row=first_row, n_rows=n_rows, offset=offset, line=line,
-                n_skipped=n_skipped, digest=digest.hexdigest()[:16], n_without=n_without,
-            )  # fmt: skip
-            chunks.append(chunk)
-            offset, line, first_row = step.stop, step.row.line, first_row + n_rows
-    return chunks
-
-
-def rows_of(file: Path, searched: bool = False) -> Iterator[Row]:
-    """The rows of one file, read as they are asked for. searched: of any texts, without words. Raises InputError."""
-    for number, step in enumerate(_read(file, 0, 0, searched)):
-        yield step.row._replace(row=number)
-
-
-def read_chunk(chunk: Chunk, words: Sequence[str] = ()) -> Iterator[Row]:
-    """The chunk's rows, in order; where words are searched for, those that have one.
-
-    Raises InputError at their end if they aren't what was planned.
-    """
-    digest, rows = hashlib.sha256(), _read(Path(chunk.file), chunk.offset, chunk.line, bool(words))
-    for number, step in enumerate(islice(rows, chunk.n_rows)):
-        digest.update(_as_bytes(step.row))
-        if (row := _searched(step.row, words)) is not None:
-            yield row._replace(row=chunk.first_row + number)
-    if digest.hexdigest()[:16] != chunk.digest:
-        raise InputError(
-            f"{chunk.file} was changed while it was read: rows {chunk.first_row:,} to "
-            f"{chunk.first_row + chunk.n_rows - 1:,} are others now. Put back what it was, or begin again."
-        )
-
-
-def _searched(row: Row, words: Sequence[str]) -> Row | None:
-    """The row with the words that stand in its text, None where none does; what can't be read stays, to be rejected."""
-    if not words or row.problem or not isinstance(row.sentence, str):
-        return row
-    folded = row.sentence.casefold()
-    if not any(word in folded for word in words):  # most texts, and the word rule takes its time
-        return None
-    own = {row.sentence[start:stop].casefold() for start, stop in character_spans(row.sentence)}
-    found = tuple(word for word in words if word in own)
-    return row._replace(word=", ".join(found), words=found) if found else None
-
-
-class _Step(NamedTuple):
-    row: Row
-    stop: int  # where the next row begins: a byte, or in Parquet a row
-    skipped: int = 0  # empty lines before it
-
-
-def _read(file: Path, offset: int, line: int, searched: bool) -> Iterator[_Step]:
-    """The rows from an offset on (0: the file's beginning), not yet numbered."""
-    columns = SEARCHED if searched else COLUMNS
-    try:
-        if file.suffix.lower() == ".parquet":
-            yield from _parquet_rows(file, offset, columns)
-            return
-        with open(file, "rb") as stream:
-            rows = _csv_rows if file.suffix.lower() == ".csv" else _line_rows
-            yield from rows(file, stream, offset, line, columns)
+def rows_of(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
+    """One file's rows, read as they are asked for. content: of a file that is not on the disk. Raises InputError."""
+    read = {".csv": _csv_rows, ".parquet": _parquet_rows}.get(file.suffix.lower(), _line_rows)
+    n_skipped = 0
+    try:  # a reader yields each row's line, its cells (None for an empty line) and why it can't be used
+        with open(file, "rb") if content is None else io.BytesIO(content) as stream:
+            for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
+                if cells is None:
+                    n_skipped += 1
+                    continue
+                for column, cell in cells.items():
+                    if not isinstance(cell, str | int | float | None):
+                        problem = problem or f"The column {column} holds no text here ({type(cell).__name__})."
+                        cells = cells | {column: None}
+                    elif isinstance(cell, str) and SURROGATE.search(cell):
+                        problem = problem or f"The column {column} {NOT_UNICODE}"
+                sentence = cells.get("sentence", cells.get("text"))
+                yield Row(0, str(file), line, sentence, cells.get("word"), cells.get("sense"), problem, n_skipped)
+                n_skipped = 0
     except InputError:
         raise
-    except (OSError, ValueError, NotImplementedError) as error:  # pyarrow finds a damaged page only when it gets there
+    except (OSError, ValueError, OverflowError, NotImplementedError, csv.Error) as error:
         raise InputError(f"{file} can't be read: {error}. Is it whole?") from None
 
 
-def _as_bytes(row: Row) -> bytes:
-    return ascii((row.line, row.sentence, row.word, row.sense, row.problem is None)).encode()
+def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
+    """Lines with their ends, which are LF, CR LF or CR. A byte that is not UTF-8 becomes a lone surrogate."""
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
+        if len(line) == LINE_LIMIT:
+            raise InputError(f"{file}: line {number:,} is longer than {LINE_LIMIT:,} characters. Is it a table?")
+        if number == 1 and (line[:2] in ("\udcff\udcfe", "\udcfe\udcff") or 4 * line.count("\0") >= len(line)):
+            raise InputError(f"{file} is written in UTF-16 or UTF-32. Expected UTF-8: save it as that.")
+        yield line
 
 
-def _parquet_rows(file: Path, offset: int, columns: Sequence[str]) -> Iterator[_Step]:
-    table = pq.ParquetFile(file)
-    _check_columns(file, table.schema_arrow.names, columns)
-    columns = [name for name in columns if name in table.schema_arrow.names]
-    before = 0
-    for group in range(table.num_row_groups):
-        in_group = table.metadata.row_group(group).num_rows
-        if before + in_group > offset:  # row groups that end before the offset are never opened
-            for batch in table.iter_batches(1024, row_groups=[group], columns=columns):
-                for line, (values, problem) in enumerate(_cells(batch), before + 1):
-                    if line > offset:
-                        yield _Step(_row(file, line, values, problem), stop=line)
-                before += batch.num_rows
-        else:
-            before += in_group
-
-
-def _cells(batch: Any) -> Iterator[tuple[dict, str | None]]:
-    """Each row's cells, and what is wrong with one that Python can't have: bytes that are no text, a date beyond its own."""
-    try:
-        return zip(batch.to_pylist(), repeat(None))
-    except Exception:  # whatever pyarrow makes of such a cell: one at a time says which it is
-        return (_cells_one_by_one(batch, number) for number in range(batch.num_rows))
-
-
-def _cells_one_by_one(batch: Any, number: int) -> tuple[dict, str | None]:
-    values, problem = {}, None
-    for name in batch.schema.names:
-        try:
-            values[name] = batch[name][number].as_py()
-        except Exception as error:
-            problem = f"The column {name} can't be read here ({brief(error)})."
-    return values, problem
-
-
-class _Lines:
-    """A file's lines as text, with the place after the last one, and whether any was not valid UTF-8."""
-
-    def __init__(self, file: Path, stream: BinaryIO, offset: int, line: int):
-        self.file, self.stream, self.invalid = file, stream, False
-        self.seek(offset, line)
-
-    def seek(self, position: int, number: int) -> None:
-        """Go on reading at another place."""
-        self.position, self.number = position, number
-        self.stream.seek(position)
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        data = self.stream.readline(LINE_LIMIT)
-        if not data:
-            raise StopIteration
-        if len(data) == LINE_LIMIT:
-            raise InputError(f"{self.file}: line {self.number + 1} is longer than {LINE_LIMIT:,} bytes. Is it a table?")
-        self.position += len(data)
-        self.number += 1
-        if self.position == len(data):
-            if data[:2] in (b"\xff\xfe", b"\xfe\xff") or 4 * data.count(0) >= len(data):
-                raise InputError(f"{self.file} is written in UTF-16 or UTF-32. Expected UTF-8: save it as that.")
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            self.invalid = True
-            return data.decode("utf-8", errors="backslashreplace")
-
-
-def _csv_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Sequence[str]) -> Iterator[_Step]:
-    lines = _Lines(file, stream, 0, 0)
-    header, problem = _csv_record(lines)
-    if problem:
-        raise InputError(f"{file} has no header line that is valid CSV. {problem}")
-    header = [name.strip() for name in header or []]
-    _check_columns(file, header, columns)
-    places = {name: header.index(name) for name in columns if name in header}
-    if offset:
-        lines.seek(offset, line)
-    skipped = 0
+def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
+    """A cell has at most 131,072 characters, as Python's reader has it; a mark that isn't closed spoils no more lines."""
+    lines: list[str] = []  # of the row being read
+    reader = csv.reader((lines.append(line) or line for line in _lines(stream, file)), strict=True)
+    header = [field.strip() for field in next(reader, [])]
+    places = {column: header.index(column) for column in _check_columns(file, header, columns)}
     while True:
-        fields, problem = _csv_record(lines, len(header))
-        if fields is None:
-            return
-        if not fields:  # an empty line
-            skipped += 1
+        lines.clear()
+        try:
+            if (fields := next(reader, None)) is None:
+                return
+        except csv.Error as error:  # the reader goes on at the next line
+            first = reader.line_num - len(lines) + 1
+            problem = f"Not valid CSV from line {first:,} ({error}). Is a quotation mark not closed or not doubled?"
+            for number, line in enumerate(lines, first):
+                yield number, {"sentence": line} if line.strip() else None, problem
             continue
-        values = {"sentence": fields} if isinstance(fields, str) else {n: fields[at] for n, at in places.items()}
-        yield _Step(_row(file, lines.number, values, problem), lines.position, skipped)
-        skipped = 0
+        text = "".join(lines)
+        problem = ODD_MARKS if text.count('"') % 2 else None  # the end of a malformed row, for instance
+        if len(fields) != len(header):
+            has = f"This row has {len(fields)} columns, the header {len(header)}"
+            problem = problem or f"{has}. A sentence with commas needs quotation marks around it."
+        cells = {"sentence": text} if problem else {column: fields[at] for column, at in places.items()}
+        yield reader.line_num, cells if fields else None, problem
 
 
-def _csv_record(lines: _Lines, n_columns: int | None = None) -> tuple[list[str] | str | None, str | None]:
-    """The next record's fields (None at the end, none on an empty line) and what is wrong with it.
-
-    A malformed record gives up its first line only, which comes as it stands, and reading goes on at the next: a quotation
-    mark that is never closed costs its own line. So that it is found, what stands between quotation marks has a bound.
-    """
-    lines.invalid = False
-    offset, before, first, n_marks = lines.position, lines.number, None, 0
-
-    def own_lines() -> Iterator[str]:
-        nonlocal first, n_marks
-        for text in lines:
-            if lines.number - before > QUOTED_LINES or (first and lines.position - offset > QUOTED_BYTES):
-                raise csv.Error(f"more than {QUOTED_LINES:,} lines or {QUOTED_BYTES:,} bytes between quotation marks")
-            first = first or (text, lines.position, lines.number)
-            n_marks += text.count('"')
-            yield text
-
-    fields, problem = None, None
-    try:
-        fields = next(csv.reader(own_lines(), strict=True), None)
-    except csv.Error as error:
-        problem = f"Not valid CSV ({error}). Is a quotation mark not closed, or one within others not doubled?"
-    if not problem and n_marks % 2:  # the end of a malformed record, for instance
-        problem = "This row has a quotation mark without its other half. Put marks around the sentence, and double those in it."
-    elif fields and n_columns and len(fields) != n_columns:
-        problem = (
-            f"This row has {len(fields)} columns, the header {n_columns}. "
-            "A sentence with commas needs quotation marks around it."
-        )
-    if problem:
-        if (n_lines := lines.number - before) > 1:
-            problem += f" It would go on over {n_lines:,} lines; the others are read as rows of their own."
-        fields, *place = first
-        lines.seek(*place)
-    elif lines.invalid:
-        problem = "Not valid UTF-8. Save the file as UTF-8."
-    return fields, problem
+def _line_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
+    keys = '"sentence" and "word"' if columns is COLUMNS else '"sentence" or "text"'
+    for number, line in enumerate(_lines(stream, file), 1):
+        cells, problem = {"sentence": line.rstrip("\r\n")}, None
+        if line.strip() and file.suffix.lower() != PLAIN:
+            try:
+                values = {**json.loads(line, object_pairs_hook=each_key_once)}
+                cells = {column: values[column] for column in columns if column in values}
+            except (TypeError, ValueError, RecursionError) as error:  # TypeError: no object
+                problem = f"Expected a JSON object with the keys {keys} ({error})."
+        yield number, cells if line.strip() else None, problem
 
 
-def _line_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Sequence[str]) -> Iterator[_Step]:
-    """A row a line: JSON, or plain text."""
-    lines = _Lines(file, stream, offset, line)
-    skipped = 0
-    for text in lines:
-        if not text.strip():
-            skipped += 1
-            continue
-        values, problem = {"sentence": text.rstrip("\r\n")}, None
-        if file.suffix.lower() != PLAIN:
-            values, problem = _json_values(text, columns)
-        if lines.invalid:
-            problem = "Not valid UTF-8. Save the file as UTF-8."
-            lines.invalid = False
-        yield _Step(_row(file, lines.number, values, problem), lines.position, skipped)
-        skipped = 0
+def _parquet_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
+    table, number = pq.ParquetFile(stream), count(1)
+    for batch in table.iter_batches(1024, columns=_check_columns(file, table.schema_arrow.names, columns)):
+        yield from ((next(number), cells, None) for cells in batch.to_pylist())
 
 
-def _json_values(text: str, columns: Sequence[str]) -> tuple[dict, str | None]:
-    try:
-        values = json.loads(text, object_pairs_hook=each_key_once)
-    except (ValueError, RecursionError) as error:  # of an integer with more digits than Python reads, too
-        return {"sentence": text}, f"Not valid JSON ({error})."
-    if not isinstance(values, dict):
-        keys = '"sentence" and "word"' if columns is COLUMNS else '"sentence" or "text"'
-        return {"sentence": text}, f"Expected an object with the keys {keys} on each line."
-    return {name: values[name] for name in columns if name in values}, None
-
-
-def _row(file: Path, line: int, values: dict, problem: str | None = None) -> Row:
-    for name, cell in values.items():
-        if not isinstance(cell, str | int | float | None):
-            problem = problem or f"The column {name} holds no text here ({type(cell).__name__})."
-            values = values | {name: None}
-        elif isinstance(cell, str) and SURROGATE.search(cell):
-            problem = problem or f"The column {name} is not valid Unicode: it has half of a surrogate pair. Remove it."
-    sentence = values.get("sentence", values.get("text"))
-    return Row(0, str(file), line, sentence, values.get("word"), values.get("sense"), problem)
-
-
-def _check_columns(file: Path, names: list[str], columns: Sequence[str]) -> None:
-    for name in columns:
-        if names.count(name) > 1:
-            raise InputError(
-                f"{file} has {names.count(name)} columns {name}, expected one. Rename or remove the others."
-            )
-    wanted, expected = set(COLUMNS[:2]) <= {*names}, "the columns sentence, word and (if known) sense (or --word)"
+def _check_columns(file: Path, names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Those of our columns that a table with these names has. Raises InputError."""
+    found, enough = [name for name in names if name in columns], {"sentence", "word"} <= {*names}
+    expected = "the columns sentence, word and (if known) sense (or --word)"
     if columns is SEARCHED:
-        wanted, expected = bool(set(SEARCHED[:2]) & {*names}), "a column sentence or text"
-    if not wanted:
-        got = ", ".join(names)[:200] or "nothing"
-        raise InputError(f"{file}: expected {expected}, got {got}.")
+        enough, expected = not {"sentence", "text"}.isdisjoint(names), "a column sentence or text"
+    if not enough or len(found) > len({*found}):
+        got = ", ".join(names)[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
+        raise InputError(f"{file}: expected {expected}, each once, got {got}.")
+    return found

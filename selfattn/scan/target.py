@@ -10,14 +10,14 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.pooling import NoPooling, load_pooling
-from selfattn.scan.description import Job, ScanError
-from selfattn.scan.job import Outcome
-from selfattn.scan.tables import InputError
+from selfattn.scan.job import Job
+from selfattn.scan.output import Counts, ScanError
+from selfattn.scan.tables import InputError, input_files, rows_of
 from selfattn.senses import over_sentences
 from selfattn.tidy_tables import csv_text
 
 
-def run_target(job: Job, target: str, progress: Progress) -> Outcome:
+def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """Ask every text of the input for the target, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
 
     Into a new or empty folder, at the end: a run that was stopped is begun anew. progress(done, total) counts texts, twice.
@@ -26,7 +26,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Outcome:
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
-    rows = job.texts()
+    rows = [row for file in input_files(Path(job.source), True) for row in rows_of(file, searched=True)]
     encoder = job.load()
     good = {at: row.sentence for at, row in enumerate(rows) if not row.problem}
     try:
@@ -46,7 +46,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Outcome:
     about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
     about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
     (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
-    return Outcome(len(rows), len(broken), len(report.sentences))
+    return Counts(len(rows), len(broken), len(report.sentences))
 
 
 def _asked(encoder: Encoder, target: str) -> Asked:

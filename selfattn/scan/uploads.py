@@ -4,7 +4,6 @@ Parquet is not taken: 462 bytes of it can hold 500 MB of text. Who has such a fi
 """
 
 import io
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,13 +32,11 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
     for number, line in enumerate(io.BytesIO(data), start=1):  # a line of empty lists takes 23 times its size
         if len(line) > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"table{suffix}")
-        path.write_bytes(data)
-        try:
-            return list(_within_limits(rows_of(path, searched)))
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), "The table")) from None
+    name = f"The table{suffix}"
+    try:
+        return list(_within_limits(rows_of(Path(name), searched, data)))
+    except InputError as error:
+        raise InputError(str(error).replace(name, "The table")) from None
 
 
 def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -16,7 +16,7 @@ from tests.scan.test_job import write
 
 pytestmark = pytest.mark.ray
 # "ray" alone would find this very folder where Ray is not installed.
-pytest.importorskip("ray.data", reason="Ray is not installed: pip install -r requirements-ray.txt")
+pytest.importorskip("ray.util", reason="Ray is not installed: pip install -r requirements-ray.txt")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_both_engines_give_the_same_rows_and_a_killed_worker_costs_none_and_doub
     while job_thread.is_alive() and len(list(cluster.glob("parts/*.parquet"))) < 5:
         time.sleep(0.02)
     # Ray names each process after what it runs.
-    workers = (each for each in psutil.Process().children(recursive=True) if "ChunkWorker" in "".join(each.cmdline()))
+    workers = (each for each in psutil.Process().children(recursive=True) if "PartWorker" in "".join(each.cmdline()))
     victim = next(workers)
     victim.kill()
     assert len(list(cluster.glob("parts/*.parquet"))) < 50
