@@ -4,22 +4,17 @@ The literature calls it an interchange intervention, or activation patching. Eff
 Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 2023, "Attribution Patching" (by gradient).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.encoders.batches import COPIED_TOKENS
-from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
+from selfattn.analysis.gradients import LEADING, SAME, context_gradients
+from selfattn.encoders.capture import Head, Patch
 from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
-from selfattn.encoders.errors import NotRecomputable
-from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
-
-SAME = 1e-6  # unit vectors nearer than this are one: there is no way to move along
-LEADING = 8  # heads of a map by gradient that are run exactly, at least
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,77 +111,3 @@ def swap_pair(
         control=from_control[0] if from_control else torch.full(shape, torch.nan),
         cosine=cosine.reshape(shape),
     )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ContextGradients:
-    """How fast u . direction changes with each head's context at the word, u being the word's last unit vector."""
-
-    gradient: Tensor  # (m, n_layers, n_heads, p, d_head): for m directions, at the word's p positions
-    context: Tensor  # (n_layers, n_heads, p, d_head)
-    recordings: tuple[LayerRecording, ...]
-
-    def toward(self, donor: Tensor) -> Tensor:
-        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads)."""
-        return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
-
-
-def context_gradients(
-    encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
-) -> list[ContextGradients]:
-    """Differentiate the word's last unit vector, along directions (m, d_model), by what every head hands the word.
-
-    For several words in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
-    through later layers included. Raises NotRecomputable where heads can't be swapped or the encoder can't be differentiated.
-    """
-
-    # A sentence's contexts move its own word only, so the slopes of the words' sum are those of each.
-    def along(states: Sequence[Tensor]) -> Tensor:
-        vectors = torch.stack([own.mean(dim=0) for own in states])
-        return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
-
-    return gradients(encoder, words, along)
-
-
-def gradients(
-    encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
-) -> list[ContextGradients]:
-    """As `context_gradients`, of any numbers (m,) of the words' last hidden states, (p, d_model) each."""
-    encoder.check_patchable()
-    tokens, at = zip(*(encoder.placed(word) for word in words))
-    recorder = Recorder(differentiable=True)
-    inputs = encoder.inputs(tokens)
-    size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
-    with torch.enable_grad(), encoder.pass_over(*inputs["input_ids"].shape):
-        hidden = run(encoder.model, inputs, recorder).last_hidden_state
-        states = [hidden[row, list(own)].float() for row, own in enumerate(at)]
-        targets = numbers(states)
-        contexts = [layer.context for layer in recorder.layers]
-        parts = [[] for _ in words]
-        for chosen in torch.eye(len(targets), device=targets.device).split(size):
-            try:
-                if len(chosen) > 1:
-                    slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
-                else:  # a batch of one takes longer
-                    slopes = [
-                        slope[None] for slope in torch.autograd.grad(targets, contexts, chosen[0], retain_graph=True)
-                    ]
-            except RuntimeError as error:
-                if is_out_of_memory(error):
-                    raise
-                reason = str(error).splitlines()[0][:200]
-                raise NotRecomputable(
-                    f"{encoder.title} can't be differentiated by its heads' outputs: {reason}"
-                ) from None
-            for row, positions in enumerate(at):
-                own = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]
-                parts[row].append(torch.stack(own, dim=1).float().cpu())
-    layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
-    found = []
-    for row, (text, positions) in enumerate(zip(tokens, at)):
-        for values in (states[row].detach(), *parts[row]):
-            encoder.check_finite(text, [values])
-        recordings = tuple(layer.sentence(row, len(text.ids)) for layer in layers)
-        context = torch.stack([layer.context[0, list(positions)].transpose(0, 1).float().cpu() for layer in recordings])
-        found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))
-    return found

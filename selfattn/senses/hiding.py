@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import SAME
+from selfattn.analysis.gradients import SAME
 from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import ContextGradients, context_gradients
+from selfattn.analysis.gradients import ContextGradients, context_gradients
 from selfattn.encoders.batches import length_batches
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder

@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.analysis.swapping import LEADING
+from selfattn.analysis.gradients import LEADING
 from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables

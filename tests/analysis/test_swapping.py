@@ -8,8 +8,9 @@ import torch
 
 from selfattn import NotRecomputable, Patch
 from selfattn.analysis import swapping
+from selfattn.analysis.gradients import context_gradients
 from selfattn.analysis.removing import alone, removal_effect
-from selfattn.analysis.swapping import context_gradients, swap_pair
+from selfattn.analysis.swapping import swap_pair
 
 pytestmark = pytest.mark.slow
 

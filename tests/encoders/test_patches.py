@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from selfattn import Patch
-from selfattn.analysis.swapping import context_gradients
+from selfattn.analysis.gradients import context_gradients
 from tests.encoders.test_families import PATCHABLE, RECOMPUTED
 
 TEXT = "She sat by the river."
