@@ -17,7 +17,7 @@ from selfattn.encoders.sources import BUNDLED_NAME
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export.notebook_lines import LABELLED, MAPS, PAGES, SAID, PairView, overlaid_first
 from selfattn.scan import read_scan
-from selfattn.senses import interchange, random_twin, separation
+from selfattn.senses import random_twin, separation
 from selfattn.views import predictions
 from selfattn.views.two_sentences import word_in_two_sentences
 
@@ -84,11 +84,7 @@ def _senses(encoder: Encoder, asked: Asked) -> Figure:
         raise ValueError(
             'A link has no table of your own in it. Take the lines of its page, "Copy as Python", and give them your file.'
         )
-    rows = labelled_sentences()
-    word = asked.get("sense_word", min(rows["word"]))
-    if not encoder.patchable:
-        return "separated", (separation(encoder, rows),), {}
-    return "brought_in", (interchange(encoder, rows[rows["word"] == word]), word), {"chosen": head}
+    return "separated", (separation(encoder, labelled_sentences()),), {}
 
 
 def _two_encoders(first: Encoder, asked: Asked) -> Figure:

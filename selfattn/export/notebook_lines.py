@@ -25,11 +25,11 @@ MODULES = {
     "selfattn.encoders.pooling": ("load_pooling",),
     "selfattn.examples": ("labelled_sentences",),
     "selfattn.notebook": (
-        "all_heads", "attention", "brought_in", "chart", "counterparts", "difference", "explained_heads",
+        "all_heads", "attention", "chart", "counterparts", "difference", "explained_heads",
         "explained_words", "hidden_words", "removals", "scanned", "separated", "steps", "word_lines",
     ),
     "selfattn.scan": ("read_scan",),
-    "selfattn.senses": ("interchange", "random_twin", "separation"),
+    "selfattn.senses": ("random_twin", "separation"),
 }  # fmt: skip
 LABELLED = "labelled_sentences()"
 OWN_TABLE = 'pd.read_csv("your_table.csv")'  # where the visitor has it, no server knows
@@ -114,12 +114,9 @@ def figure_lines(spec: Spec) -> str:
     return f"chart({json.loads(json.dumps(spec))!r})"
 
 
-def senses_lines(encoder: Encoder, rows: str, word: str, head: Head) -> str:
-    """Of labelled sentences, LABELLED or OWN_TABLE: the word's map of the heads, or where the senses are separate."""
-    if not encoder.patchable:
-        return f"separated(separation(encoder, {rows}))"
-    own = f'rows = {rows}\nreport = interchange(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
-    return f"{own}brought_in(report, {word!r}, chosen='{head}')"
+def senses_lines(rows: str) -> str:
+    """The separation of the senses in labelled sentences: LABELLED or OWN_TABLE."""
+    return f"separated(separation(encoder, {rows}))"
 
 
 def scan_lines(folder: str, measure: str, head: Head, whole_path: bool) -> str:

@@ -14,7 +14,6 @@ import torch
 
 from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
-from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.steps import Step
 from selfattn.captions import attention, hidden_words, nearest_sentences, steps, vectors
@@ -251,17 +250,10 @@ STEPS: Cases = {
 # Vectors
 
 
-def by_head(names, shown, chosen, *columns):
+def removals(chosen, *columns):
+    names = ("effect", "control")[: len(columns)]
     frame = heads_frame(**{name: tensor(own) for name, own in zip(names, columns)})
-    return partial(vectors.by_head, frame, MEASURES[shown], names[: len(columns)], chosen, 0.31, '"bank"')
-
-
-def swaps(shown, chosen, *columns):
-    names = MEASURES["swap, A from B"].beside
-    return by_head(names, names[shown], chosen, [0.02, 0.09], [0.04, 0.03], *columns)
-
-
-removals = partial(by_head, ("effect", "control"))
+    return partial(vectors.by_head, frame, names, chosen, 0.31, '"bank"')
 
 
 def noise(measure, precision, columns=vectors.OF_PAIR):
@@ -272,19 +264,13 @@ EFFECTS = heads_frame(effect=tensor([0.007, -0.0059, 0.0001]), control=tensor([0
 EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
 
 VECTORS: Cases = {
-    "swaps, beyond the control": swaps(0, "L0 H1", [0.01, 0.02]),
-    "swaps, within the control": swaps(0, "L0 H1", [0.0901, 0.02]),
-    "swaps, the control shown": swaps(2, "L0 H0", [0.01, 0.02]),
-    "swaps, no control": swaps(1, "L0 H0"),
-    "swaps, no way": by_head(MEASURES["swap, A from B"].beside, "swap, A from B", "L0 H1", [NAN] * 2, [NAN] * 2),
-    "removals, within the control": removals("effect", "L0 H0", [0.02, -0.05], [0.01, 0.05]),
-    "removals, the control shown": removals("control", "L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
-    "removals, the chosen one leads": removals("effect", "L0 H1", [0.02, -0.05], [0.0, 0.01]),
-    "removals, no control": removals("effect", "L0 H0", [0.02, -0.05]),
+    "removals, within the control": removals("L0 H0", [0.02, -0.05], [0.01, 0.05]),
+    "removals, beyond the control": removals("L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
+    "removals, the chosen one leads": removals("L0 H1", [0.02, -0.05], [0.0, 0.01]),
+    "removals, no control": removals("L0 H0", [0.02, -0.05]),
     "noise of an effect": noise("effect", "bfloat16"),
     "noise of two effects": noise("effect_minus_control", "float16"),
     "noise, less of means": noise("effect", "bfloat16", {"effect": 0.4}),
-    "by gradient": partial(vectors.by_gradient, tensor(True, False, True)),
 }
 
 CASES: dict[str, Cases] = {
