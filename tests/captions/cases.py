@@ -52,8 +52,8 @@ AGAINST = pd.DataFrame(
 )  # fmt: skip
 SUREST = pd.DataFrame({"word": ["a", "b"], "attends most to": ["b", "[SEP]"], "weight": [0.4, 0.9]})
 MEASURED = heads_frame(
-    entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]), share=tensor([0.1, -0.2], [0.3, 0.0]),
-    distance=tensor([0.1, 0.2], [0.45, 0.3]), unknown=tensor([NAN, NAN], [NAN, NAN]),
+    entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]),
+    distance=tensor([0.1, 0.2], [0.45, 0.3]),
 )  # fmt: skip
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 DISTANCES = pd.DataFrame(
@@ -70,8 +70,6 @@ ATTENTION: Cases = {
     "only one has, none": partial(attention.only_one_has, AGAINST[:1], "crane"),
     "measure, no unit": partial(attention.measure_by_head, MEASURED, "entropy", "", "L1 H1"),
     "measure, effect": partial(attention.measure_by_head, MEASURED, "effect", "effect", "L0 H0"),
-    "measure, share": partial(attention.measure_by_head, MEASURED, "share", "share", "L0 H0"),
-    "measure, unknown": partial(attention.measure_by_head, MEASURED, "unknown", "share", "L0 H0"),
     "head profile, no pattern": partial(attention.head_profile, nearest_first(SHARES), "L3 H7", "In this sentence"),
     "head profile, two patterns": partial(
         attention.head_profile, nearest_first(SHARES | {"next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
