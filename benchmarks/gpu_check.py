@@ -19,7 +19,7 @@ from benchmarks.models import ids, text
 from benchmarks.table import keep, made_by, size
 from selfattn import Encoder, LoadError, load_encoder
 from selfattn.analysis.hiding import hidden_pair
-from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.removing import removal_effect
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Recorder, run
 from selfattn.encoders.loading import available_devices, choose_device
@@ -27,7 +27,11 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, SCAN, LESSON = 1.10, 0.85, 1.5  # bounds of ratios
-WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3  # largest differences: to eager, to the CPU, of a swap to the CPU's
+WEIGHTS, STATES, SHARES = (
+    1e-5,
+    1e-4,
+    1e-3,
+)  # largest differences: to eager, to the CPU, of a share or an effect to the CPU's
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,10 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, judges_time=False)
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Every check; one whose package is missing says so. A bound of a time is dropped where the plan judges none."""
-    for check in (parity, capture, swap, hiding, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
+    for check in (parity, capture, removal, hiding, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
         try:
             for found in check(encoder, on_cpu, plan):
-                judged = plan.judges_time or check in (parity, swap, hiding, memory_runs_out, seeds)
+                judged = plan.judges_time or check in (parity, removal, hiding, memory_runs_out, seeds)
                 yield found if judged else replace(found, holds=None)
         except ImportError as error:
             yield Check(check.__name__.replace("_", " "), f"not measured: {error}")
@@ -99,19 +103,12 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
         yield _most(f"time with a recorder / bare, {n} tokens", ratio, CAPTURE)
 
 
-def swap(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The first example's swaps, by both ways, beside the CPU's."""
+def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The effect of removing each head on the first example's word, beside the CPU's."""
     pair = PAIRS[0]
-    places = [
-        (sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second, pair.control)
-    ]
-    for how in ("exact", "gradient"):
-        ours, theirs = (swap_pair(each, *places, how=how) for each in (encoder, on_cpu))
-        yield _most(
-            f"shares of all heads beside the CPU's, {how}", float((ours.share - theirs.share).abs().max()), SHARES
-        )
-    together = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
-    yield _most("all heads swapped: how far from 1", abs(float(together.share) - 1), SHARES)
+    places = [(sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second)]
+    ours, theirs = (removal_effect(each, *places) for each in (encoder, on_cpu))
+    yield _most("removed heads beside the CPU's", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:

@@ -22,7 +22,6 @@ from selfattn.analysis.compare import compare_encoders, counterpart_distances
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
-from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bars
 from selfattn.charts.curves import layers_curve
@@ -38,7 +37,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.scan import Scan
-from selfattn.senses import SeparationReport, SwapReport
+from selfattn.senses import SeparationReport
 from selfattn.views.all_heads import lines_of_word
 from selfattn.views.one_head import against, row_steps, whole_head
 from selfattn.views.two_sentences import word_in_two_sentences
@@ -71,7 +70,7 @@ def two_sentences(
     """One head in two sentences: the weights from a word, A against B, above both whole maps.
 
     word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
-    What it doesn't say: which words give it its meaning; `swaps` asks what the head's output does.
+    What it doesn't say: which words give it its meaning; `hidden_words` asks that.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -114,7 +113,7 @@ def all_heads(
     record, columns = measures[measure], head_measures(encoding)
     if record.of != "text":
         sides = _sides(encoder, text, second or "", word, at, control)
-        columns |= record.columns(Compared(sides, partial(removal_effect, encoder), partial(swap_pair, encoder)))
+        columns |= record.columns(Compared(sides, partial(removal_effect, encoder)))
     frame, kind = tidy.heads_frame(**columns), "effect" if record.signed else "weights"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme) for head, own in zip(encoder.all_heads, maps)}
@@ -243,40 +242,6 @@ def removals(
     return _chart(head_map(tidy.heads_frame(effect=effect), "effect", theme, chosen))
 
 
-def swaps(
-    encoder: Encoder,
-    first: str,
-    second: str,
-    control: str | None = None,
-    word: str | None = None,
-    *,
-    chosen: str = "",
-    theme: Theme = LIGHT,
-) -> alt.TopLevelMixin:
-    """All heads: how far the first sentence's word moves to the second's with each one's output at it from there (1: it arrives).
-
-    In the tooltips the other direction and, of a control, a sentence of the first's sense, how far its outputs move the first's:
-    each a share of its way. chosen: a head to mark. Numbers: `tidy_tables.swaps_frame`.
-    What it doesn't say: a head that no more than equals the largest of all heads' from the control is a hint; over other pairs
-    other heads lead; donors carry topic as well as sense; only the word's own position is swapped, so what other positions
-    gathered for it counts to the head that fetched it.
-    """
-    sides = _sides(encoder, first, second, word, control=control)
-    frame = tidy.swaps_frame(swap_pair(encoder, *sides.values()))
-    return _chart(head_map(frame, "a_from_b", theme, chosen, title="share of the way"))
-
-
-def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """All heads: the share of the gap between a word's senses that each one's output at the word makes (report.heads).
-
-    word: one of the table's, or "all" for all of them together. By gradient, unless the report was made with how="exact".
-    What it doesn't say: donors can carry topic as well as sense, and only the word's own position is swapped. Shares of a word
-    in report.small_gaps mean nothing, those of a word whose halves don't agree (report.reliability) little.
-    """
-    heads = report.heads[report.heads["word"] == word].drop(columns="word")
-    return _chart(head_map(tidy.named_heads(heads), "share", theme, chosen, title="share of the gap"))
-
-
 def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """The accuracy of telling senses apart after each layer, with intervals over words and baselines (report.layers).
 
@@ -303,11 +268,15 @@ def chart(spec: Spec) -> alt.TopLevelMixin:
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Refuse `from_link`, which earlier versions had, with the remedy."""
+    """Refuse in words the functions that earlier versions had."""
     if name == "from_link":
         raise ImportError(
             'selfattn.notebook.from_link is gone. Open the link and take the lines of "Download", "Copy as Python"; or call '
             "hidden_words, steps, all_heads or another function of selfattn.notebook."
+        )
+    if name in ("swaps", "brought_in"):
+        raise ImportError(
+            f"selfattn.notebook.{name} is gone, with the swaps of heads. Call hidden_words, or removals for the heads."
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

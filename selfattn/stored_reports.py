@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -53,13 +53,6 @@ class Stored(Generic[T]):
 
 
 @dataclass(frozen=True, eq=False)
-class LeadingHeads:
-    """Every word's leading heads swapped together, beside those of the other words and random ones."""
-
-    shares: pd.DataFrame  # word, k, leading, others, random: those of `leading_heads`
-
-
-@dataclass(frozen=True, eq=False)
 class AllSenseMeans:
     """Where every word's senses lie: `SenseMeans` of each."""
 
@@ -90,18 +83,6 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
     return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
 
 
-def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
-    """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
-    curve = senses.leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
-    return LeadingHeads(curve[["word", "k", "leading", "others", "random"]])
-
-
-def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> senses.SwapReport:
-    """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
-    report = senses.interchange(encoder, frame, progress=progress)
-    return replace(report, sources=report.sources.iloc[:0])
-
-
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
     """`pronoun_weights` of the sentences as the encoder reads them."""
     return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
@@ -109,9 +90,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 KINDS = {
     "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
-    "swaps": Kind(senses.SwapReport, 3, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
-    "leading_heads": Kind(LeadingHeads, 2, labelled_sentences, heads_together),
     "hidden_words": Kind(senses.HiddenWordsReport, 1, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),

@@ -21,7 +21,6 @@ from torch import Tensor
 from selfattn.analysis.compare import align
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
@@ -103,16 +102,6 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
-
-
-def swaps_frame(swapped: PairSwaps) -> pd.DataFrame:
-    """`heads_frame` of `swap_pair`: a_from_b, b_from_a, and a_from_control and cosine where they were measured.
-
-    Of `removal_effect`: heads_frame(effect=...).
-    """
-    moved = {"a_from_b": swapped.a_from_b, "b_from_a": swapped.b_from_a, "a_from_control": swapped.control}
-    frame = heads_frame(**moved, cosine=swapped.cosine)
-    return frame.drop(columns=[name for name in ("a_from_control", "cosine") if frame[name].isna().all()])
 
 
 def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
@@ -254,15 +243,6 @@ def words_frame(report: SeparationReport) -> pd.DataFrame:
     return ranked.assign(sentences=counts[ranked["word"]].to_numpy()).sort_values(
         ["accuracy", "word"], ascending=[False, True], ignore_index=True
     )
-
-
-def together_frame(shares: pd.DataFrame) -> pd.DataFrame:
-    """Heads swapped together (of senses.leading_heads), the mean over words: k, heads, share.
-
-    heads: "leading", "random", "of the other words" (their leading ones; not where there is one word).
-    """
-    means = shares.groupby("k")[["leading", "random", "others"]].mean().rename(columns={"others": "of the other words"})
-    return means.reset_index().melt("k", var_name="heads", value_name="share").dropna()
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:

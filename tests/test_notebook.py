@@ -13,13 +13,12 @@ import torch
 from selfattn import Head, TextError, notebook, numbers
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_pair
-from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
-from selfattn.senses import SwapReport, random_twin
+from selfattn.senses import HiddenWordsReport, random_twin
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts
 
@@ -86,19 +85,6 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plai
     assert frame["name"][3 * 12 + 7] == "L3 H7"
 
 
-@pytest.mark.slow
-def test_swaps_draws_how_far_each_head_moves_the_word(encoder, plain):
-    expected = swap_pair(encoder, *zip(WADED, PIECES))
-    chart = notebook.swaps(encoder, *WADED, "waded", chosen="L3 H7")
-    assert outlined(chart) == "L3 H7" and chart["layer"][0]["encoding"]["color"]["field"].startswith("a_from_b")
-    frame = drawn(chart)
-    shares = {"a_from_b": expected.a_from_b, "b_from_a": expected.b_from_a, "a_from_control": expected.control}
-    for name, share in shares.items():
-        np.testing.assert_allclose(frame[name], share.flatten(), atol=1e-5)
-    same = notebook.swaps(encoder, PAIR[0], PAIR[0], word="bank")  # no way to go, so no share of it, and no control
-    assert "a_from_control" not in drawn_frame(same)
-
-
 def parameter(spec, name):
     return next(param for param in spec["params"] if param["name"] == name)
 
@@ -125,8 +111,8 @@ def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder
 
 def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
     encoder = encoder_of("BERT")
-    with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'surprise'"):
-        notebook.all_heads(encoder, PAIR[0], "surprise")
+    with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
+        notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
     with pytest.raises(ValueError, match=r"Expected a head from L0 H0 to L\d H\d, got 'L9 H0'"):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
@@ -185,7 +171,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
     layers = pd.DataFrame({"layer": ["embedding", 0], "accuracy": [0.4, 0.9], "low": 0.3, "high": 1.0})
     layers = layers.assign(shuffled=0.5, each_left_out=0.5)
     means = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.5, 2.5]})
-    shares = pd.DataFrame({"word": ["bank", "bank", "all"], "layer": 0, "head": [0, 1, 0], "share": [0.3, 0.4, 0.5]})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
         "word_lines": notebook.word_lines(encoder, *PAIR, of=["L0 H1", "rollout"], **look),
@@ -199,14 +184,10 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),
         "steps": notebook.steps(encoder, *PAIR, **at),
         "removals": notebook.removals(encoder, *PAIR, **look),
-        "swaps": notebook.swaps(encoder, *PAIR, **look),
-        "brought_in": notebook.brought_in(SimpleNamespace(heads=shares), "bank", chosen="L0 H1", **look),
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
     own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
     assert set(figures) == {name for name in own if name[0] != "_"} - {"chart"}  # which draws what it is given
-    assert drawn_frame(figures["brought_in"])["share"].dropna().tolist() == [0.3, 0.4]
-    assert outlined(figures["brought_in"]) == "L0 H1"
     light, dark = (set(re.findall("#[0-9a-f]{6}", str(theme))) for theme in (LIGHT, DARK))
     for name, spec in figures.items():
         colors = set(re.findall("#[0-9a-f]{6}", json.dumps(spec.to_dict(), default=float)))
@@ -223,6 +204,12 @@ def test_from_link_is_refused_with_the_remedy():
     assert not hasattr(notebook, "to_link")
 
 
+@pytest.mark.parametrize("name", ["swaps", "brought_in"])
+def test_swaps_are_refused_with_the_remedy(name):
+    with pytest.raises(ImportError, match=f"{name} is gone, with the swaps of heads. Call hidden_words, or removals"):
+        getattr(notebook, name)
+
+
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.removals(encoder, *PAIR, word="loan")
@@ -234,7 +221,7 @@ def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):
     html = encoder.encode("A <b> & bank.")._repr_html_()
     assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
     assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html
-    report = SwapReport.__new__(SwapReport)
-    tables = {"heads": pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]})}
+    report = HiddenWordsReport.__new__(HiddenWordsReport)
+    tables = {"words": pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]})}
     vars(report).update(dict.fromkeys(of.name for of in fields(report)) | tables)
-    assert "<tr><td>heads</td><td>3 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()
+    assert "<tr><td>words</td><td>3 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn.analysis.swapping import PairSwaps
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
     context_share,
@@ -26,8 +25,6 @@ from selfattn.tidy_tables import (
     named_heads,
     row_frame,
     strip_frame,
-    swaps_frame,
-    together_frame,
     unescaped,
     weights_frame,
     words_frame,
@@ -146,30 +143,6 @@ def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_wa
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
     assert words["chosen"].tolist() == [False, True, True, False]
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
-
-
-def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
-    table = pd.DataFrame(
-        {"word": ["bank", "bank", "seal", "seal"], "k": [1, 3, 1, 3], "leading": [0.1, 0.3, 0.3, 0.5],
-         "random": [0.0, 0.1, 0.02, 0.3], "others": [0.0, 0.2, 0.1, float("nan")]}
-    )  # fmt: skip
-    found = together_frame(table)
-    assert found["heads"].tolist() == [name for name in ("leading", "random", "of the other words") for _ in "ab"]
-    assert found["k"].tolist() == [1, 3] * 3
-    assert found["share"].tolist() == pytest.approx([0.2, 0.4, 0.01, 0.2, 0.05, 0.2])
-    alone = together_frame(table.assign(others=float("nan")))
-    assert set(alone["heads"]) == {"leading", "random"}
-
-
-def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():
-    numbers, unmeasured = torch.arange(4.0).reshape(2, 2), torch.full((2, 2), torch.nan)
-    own = {"share": numbers, "a_from_b": numbers + 10, "b_from_a": numbers + 20, "cosine": numbers + 30}
-    swapped = PairSwaps(**own, control=unmeasured)
-    frame = swaps_frame(swapped)
-    assert list(frame) == ["layer", "head", "name", "a_from_b", "b_from_a", "cosine"]
-    assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 12, 22, 32)
-    unmeasured[0, 0] = 0.5  # of one head only: the column stays
-    assert swaps_frame(swapped)["a_from_control"].tolist()[0] == 0.5
 
 
 def test_without_another_word_there_is_one_curve_and_no_head():

@@ -36,9 +36,7 @@ def facts(encoder: Encoder) -> pd.DataFrame:
         "longest text": f"{encoder.max_tokens:,} tokens",
         "device, precision": f"{encoder.device}, {encoder.dtype}",
         "attention": "recomputed" if encoder.recomputable else f"shown, not recomputed: {encoder.reason}",
-        "swap and removal of heads": "verified at load"
-        if encoder.patchable
-        else f"not possible: {encoder.patch_reason}",
+        "removal of heads": "verified at load" if encoder.patchable else f"not possible: {encoder.patch_reason}",
     }
     return pd.DataFrame({"": lines.keys(), "value": lines.values()})
 

@@ -14,12 +14,12 @@ from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.steps import largest
-from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, by_head, noise_floor
+from selfattn.captions.vectors import by_head, noise_floor
 from selfattn.charts.bars import bars, rows_frame
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
+from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import link_to
@@ -33,7 +33,8 @@ from selfattn.dashboard.figures import (
     side_by_side,
     this_page,
 )
-from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
+from selfattn.dashboard.link import say_what_is_missing
+from selfattn.dashboard.pickers import binning, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -46,7 +47,6 @@ from selfattn.views.all_heads import lines_of_word, one_map, overlays
 
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 TABS = "Maps", "Lines from the word"
-NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
 AVERAGES = {"average": "average", "rollout": "rollout"}
 NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
@@ -69,23 +69,20 @@ def segments(page: Page) -> PlacedWord:
 def show_grid(page: Page, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
     encoder, pair = page.encoder, page.pair
-    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
     sides = dict(zip(("A", "B", "control"), pair.all))
-    compared = Compared(sides, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
+    compared = Compared(sides, partial(cached_effect, encoder))
     # Two segments are one text: there is no second to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         session.MEASURE.keep_within(measures, next(iter(measures)))
         name = st.selectbox("Coloured strip", list(measures), key=session.MEASURE, bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
+    missing = "The link asks for the measure {!r}, which this page hasn't got.".format
+    say_what_is_missing(session.MEASURE, measures, name, missing)
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
     beside = measure.columns(compared) if measure.of == "word" else {}
-    floor, rough = 1.0, ""
-    if measure.unit == "share":
-        floor = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
-        rough = by_gradient(compared.swaps.exact)
-    frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, floor))
+    frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, 1.0))
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
     if side.sentence.pair is None:
@@ -99,10 +96,10 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     kind, marked = "effect" if measure.signed else "weights", str(page.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
     if measure.beside:
-        reading = by_head(frame, measure, list(beside), marked, compared.cosine, f'"{side.word.text}"')
+        reading = by_head(frame, list(beside), marked, compared.cosine, f'"{side.word.text}"')
     else:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
-    reading = " ".join(filter(None, (reading, rough, noise)))
+    reading = f"{reading} {noise}".strip()
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
 

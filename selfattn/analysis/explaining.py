@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.analysis.swapping import LEADING, gradients
+from selfattn.analysis.gradients import LEADING, gradients
 from selfattn.analysis.targets import Target, changed, without
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, silent

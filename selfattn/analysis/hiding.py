@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from selfattn.analysis.gradients import LEADING, SAME, gradients
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.analysis.swapping import LEADING, SAME, gradients
 from selfattn.analysis.targets import Along, Target
 from selfattn.encoders.capture import Head, Hide, LayerRecording
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent

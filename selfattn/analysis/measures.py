@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -76,7 +74,6 @@ class Compared:
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
     run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages keep what was run before
-    run_swaps: Callable[..., Any]  # `swap_pair` likewise
 
     @property
     def cosine(self) -> float:
@@ -88,28 +85,23 @@ class Compared:
         """How removing each head changes the cosine of A's vector and the other's: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other], how)
 
-    @cached_property
-    def swaps(self) -> Any:
-        """How far swapping each head's output moves the vectors: a `PairSwaps`."""
-        return self.run_swaps(*self.sides.values())
-
 
 @dataclass(frozen=True)
 class Measure:
     """A number for every head. What stands in `MEASURES` is offered on the pages, in their files and in the notebook."""
 
     name: str  # in pickers, addresses and tables
-    unit: str  # "bits" ...; "" a part of the weight; around 0: "effect" of a cosine, "share" of a way
+    unit: str  # "bits" ...; "" a part of the weight; "effect" a change of the cosine
     of: str  # "text": (weights (..., n, n), encoding) -> (...); "word": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
-    beside: tuple[str, ...] = ()  # names of the same in other directions and, last, for the control: with its own
+    beside: tuple[str, ...] = ()  # its own name and, last, that of the same measure for the control
     needs_control: bool = False
 
     @property
     def signed(self) -> bool:
-        """Whether it lies around 0."""
-        return self.unit in ("effect", "share")
+        """Whether it has both signs."""
+        return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
         """A measure of a word and those beside it, by name, in one order: (n_layers, n_heads) each."""
@@ -134,9 +126,6 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
     return share
 
 
-CONTROL = "a sentence of A's own sense: what moves it as far isn't about the sense"
-
-
 def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
     """The effect of removing a head, and the control's."""
     set_to = "zero" if how == "zero" else "its mean over the sentence"
@@ -148,21 +137,6 @@ def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
             names[1], "effect", "word", lambda compared: compared.effect("control", how),
             f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
         ),
-    ]  # fmt: skip
-
-
-def _swaps() -> list[Measure]:
-    """How far a head's output, swapped, moves a word: A from B, B from A, A from the control, each a share of its way."""
-    ways = {"A from B": ("a_from_b", "B"), "B from A": ("b_from_a", "A"), "A from control": ("control", "B")}
-    names = tuple(f"swap, {way}" for way in ways)
-    return [
-        Measure(
-            each, "share", "word", lambda compared, field=field: getattr(compared.swaps, field),
-            f"How far {way[0]}'s word moves on the way to {to}'s when the head's output at it becomes that in "
-            f"{CONTROL if field == 'control' else to}.",
-            names, needs_control=field == "control",
-        )
-        for each, (way, (field, to)) in zip(names, ways.items())
     ]  # fmt: skip
 
 
@@ -187,7 +161,6 @@ MEASURES = {measure.name: measure for measure in (
     Measure("itself", "", "text", _beside(0), f"The share of the weight on the token itself. {OF_ROWS}"),
     *_removals(("effect", "control")),
     *_removals(("effect (mean)", "control (mean)"), "mean"),
-    *_swaps(),
 )}  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from selfattn.analysis.usable_rows import require_rows
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 
-PER_SENSE = 4  # rows, as for swaps
+PER_SENSE = 4  # rows at least
 WITHIN = 0.95  # of the labelled rows are nearer to their sense's mean than a sentence may be
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import SAME
+from selfattn.analysis.gradients import SAME
 from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import Patch, Recorder, run
 from selfattn.encoders.classification import ClassHead

@@ -72,14 +72,11 @@ def only_one_has(frame: pd.DataFrame, word: str) -> str:
 
 
 def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -> str:
-    """The head with the most and the least of a measure, and the chosen one. unit: that of its record in `MEASURES`."""
-    signed = {"effect": numbers.effect, "share": numbers.share}
+    """The heads with the most and the least of a measure, and the chosen head. unit: as in `MEASURES`."""
 
     def value(row: pd.Series) -> str:
-        return signed[unit](row[measure]) if unit in signed else f"{numbers.decimal(row[measure])} {unit}".strip()
+        return numbers.effect(row[measure]) if unit == "effect" else f"{numbers.decimal(row[measure])} {unit}".strip()
 
-    if frame[measure].isna().all():
-        return "The two vectors are the same: no head can move one."
     most, least = frame.loc[frame[measure].idxmax()], frame.loc[frame[measure].idxmin()]
     own = frame[frame["name"] == chosen].iloc[0]
     return (

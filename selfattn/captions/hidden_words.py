@@ -10,8 +10,8 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
+from selfattn.analysis.gradients import SAME
 from selfattn.analysis.hiding import NO_WAY, HeadsOfWord, HiddenPair
-from selfattn.analysis.swapping import SAME
 from selfattn.senses.hiding import ALL, CLEAR, NAMED, HiddenWordsReport
 from selfattn.words import Word
 

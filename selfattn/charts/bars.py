@@ -122,7 +122,6 @@ def bar_list(
     frame: pd.DataFrame,
     value: str,
     theme: Theme,
-    label: str = "token",
     number: str = WEIGHT,
     domain: tuple[float, float] | None = None,
     width: int = 240,
@@ -130,19 +129,19 @@ def bar_list(
 ) -> Spec:
     """One horizontal bar a row, in the frame's order, with its number at the end; the largest in deep blue.
 
-    frame: the columns that `label` and `value` name. number: a d3 format. domain: of the values (None: theirs, and zero).
-    marked: the row in deep blue, where it isn't that of the largest value.
+    frame: columns "token" and `value`. number: a d3 format. domain: of the values (None: theirs, and zero). marked: the row in
+    deep blue (None: that of the largest value).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
-    data = frame[[label, value]].assign(place=range(len(frame)), largest=deep)
-    axis = label_axis(frame[label].astype(str).tolist(), labelLimit=160, labelPadding=6)
+    data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)
+    axis = label_axis(frame["token"].astype(str).tolist(), labelLimit=160, labelPadding=6)
     place = {"y": field("place", "ordinal", axis=axis)}
     ends = {"domain": list(domain or _roomy(frame[value])), "nice": False}
     bar = {
         **place,
         "x": field(value, title=None, scale=ends, axis=None),
         "color": either("datum.largest", theme.weights[4], theme.weights[2]),
-        "tooltip": [nominal(label), field(value, format=number)],
+        "tooltip": [nominal("token"), field(value, format=number)],
     }
     text = {**place, "x": field("end"), "text": field(value, format=number)}
     beyond = calculate(end=f"max(0, datum['{value}'])")

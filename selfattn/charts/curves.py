@@ -53,12 +53,8 @@ def lines(
     titles: tuple[str, str] | None = None,
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
-    level: float | None = None,
 ) -> Spec:
-    """One line for each value of the column `series`, points on it. log: "x", "y" or "xy" for logarithmic axes. domain: of y.
-
-    level: where a thin line goes across.
-    """
+    """A line with points for each value of the column `series`. log: "x", "y" or "xy" for logarithmic axes; domain: of y."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}
@@ -76,10 +72,8 @@ def lines(
         encoding["color"] = nominal(series, scale=hues(colors), legend=legend)
         encoding["strokeDash"] = nominal(series, scale=hues(dashes), legend=legend)
     look = {} if series else {"color": theme.weights[4]}
-    layers, datasets = [marks("line", encoding, point={"size": 36, "filled": True}, **look)], {"curves": frame}
-    if level is not None:
-        layers, datasets["level"] = [marks("rule", {"y": field(y)}, "level", color=theme.muted), *layers], [{y: level}]
-    return layered(layers, datasets, theme, *size, data=CURVES)
+    line = marks("line", encoding, point={"size": 36, "filled": True}, **look)
+    return layered([line], {"curves": frame}, theme, *size, data=CURVES)
 
 
 def at_value(

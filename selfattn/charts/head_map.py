@@ -14,8 +14,7 @@ from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, mark
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
-SHARES = ("share", "a_from_b", "b_from_a", "a_from_control")  # measures that are parts of a way, or of a gap
-HOW = "how"  # whether a head's numbers are exact
+HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
 Key = TypeVar("Key", bound=NamedTuple)  # what is picked: the fields of the selection
@@ -52,7 +51,7 @@ def head_map(
         "title": title,
         "orient": "right",
         "gradientLength": max(100, min(200, int(height))),
-        "format": WEIGHT if kind == "weights" else fitting(maximum, SHARE if measure in SHARES else CHANGE),
+        "format": WEIGHT if kind == "weights" else fitting(maximum, SHARE if measure == "share" else CHANGE),
         "tickCount": TICKS,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
@@ -101,7 +100,7 @@ def _measures(frame: pd.DataFrame) -> list[str]:
 
 def _measure_tooltip(measure: str) -> Spec:
     signed = "effect" in measure or measure == "control"
-    write = ".1%" if measure in SHARES else "+.4f" if signed else ".3f"
+    write = ".1%" if measure == "share" else "+.4f" if signed else ".3f"
     return field(measure, format=write, title=measure.replace("_", " "))
 
 

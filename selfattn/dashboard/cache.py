@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.removing import change_of_cosine
-from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.dashboard.queue import costly_slot, page_left
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
@@ -184,17 +183,6 @@ def cached_effect(
     after = [cached_removal(encoder, word, how) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
-
-
-def cached_swaps(encoder: Encoder, *words: PlacedWord[Encoding], how: str = "exact") -> PairSwaps:
-    """How far swapping each head alone moves the word in A, B and, where there is one, a control."""
-    return cached(
-        encoder,
-        ("swaps", *(word.key for word in words), how),
-        lambda progress: swap_pair(encoder, *words, how=how, progress=progress),
-        "Swapping each head in turn ...",
-        costly=how == "exact",
-    )
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:

@@ -28,8 +28,6 @@ from selfattn.examples import PAIRS
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# Heads x tokens: where there are more, the map of all is by gradient but for the leading heads, in a fraction of the time.
-EXACT = 72 * 12
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
@@ -115,11 +113,6 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
     a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
     return Pair(a, b, control), row
-
-
-def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
-    """Whether the map of all heads is run head by head: else that would take seconds, and all but the first are by gradient."""
-    return len(encoder.all_heads) * max(len(side.sentence.tokens) for side in pair.all) <= EXACT
 
 
 def _show_leading(name: str) -> None:

@@ -28,7 +28,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
     wrote(file) is called after each.
 
-    Raises SiteError for a folder that holds something, NotRecomputable where the encoder's heads can't be swapped.
+    Raises SiteError for a folder that holds something, NotRecomputable if its heads' outputs can't be replaced.
     """
     encoder.check_recomputable()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -1,4 +1,6 @@
-"""Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
+"""Reports over many labelled sentences: which words and heads give a word its sense, beside baselines."""
+
+from typing import NoReturn
 
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.senses.checkpoints import CheckpointsReport, compare_checkpoints
@@ -6,7 +8,6 @@ from selfattn.senses.explaining import TargetReport, over_sentences
 from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
-from selfattn.senses.swapping import SwapReport, interchange, leading_heads
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [
@@ -14,15 +15,22 @@ __all__ = [
     "HeadProfiles",
     "HiddenWordsReport",
     "SeparationReport",
-    "SwapReport",
     "TargetReport",
     "check_rows",
     "compare_checkpoints",
     "head_profiles",
     "hidden_words",
-    "interchange",
-    "leading_heads",
     "over_sentences",
     "random_twin",
     "separation",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Name what replaces the removed swaps over sentences."""
+    if name in ("interchange", "leading_heads", "SwapReport"):
+        raise ImportError(
+            f"selfattn.senses.{name} was removed. hidden_words names the word that brings the sense in, over many sentences; "
+            "selfattn.analysis.hiding.hidden_heads says through which heads, in one."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import SAME
+from selfattn.analysis.gradients import SAME
 from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
@@ -28,7 +28,7 @@ from selfattn.senses.resampling import SEED, interval, percentiles, rank_correla
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
-PER_SENSE = 4  # rows, as for swaps
+PER_SENSE = 4  # rows at least
 MOST = 128  # rows a word
 OTHERS = 2  # words beside it in a row: one is picked, and one isn't
 DEALS = 5  # a row: each makes two halves, and each half picks once

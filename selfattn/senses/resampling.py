@@ -27,14 +27,6 @@ def percentiles(draws: np.ndarray) -> np.ndarray:
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 
-def word_halves(values: np.ndarray, size: int) -> np.ndarray:
-    """Both halves' means in random halvings of the words: (n_words, m, n_heads) -> (size x m, 2, n_heads)."""
-    generator = np.random.default_rng(SEED)
-    orders = [generator.permutation(len(values)) for _ in range(size)]
-    halves = [[values[half].mean(axis=0) for half in np.array_split(order, 2)] for order in orders]
-    return np.reshape(halves, (size, 2, *values.shape[1:])).swapaxes(1, 2).reshape(-1, 2, values.shape[-1])
-
-
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Spearman's, row by row: (m, n_heads) each, or (1, n_heads) -> (m,)."""
     from scipy.stats import rankdata  # not at the top: the dashboard's first page would wait for all of scipy.stats

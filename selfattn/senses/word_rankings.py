@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from selfattn.analysis.gradients import context_gradients
 from selfattn.analysis.hiding import context_changes
 from selfattn.analysis.measures import rollout
-from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import LayerRecording, Recorder, run
 from selfattn.encoders.encoder import Encoder, silent

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfattn import Encoder, TextError
-from selfattn.senses import check_rows, head_profiles, hidden_words, interchange, leading_heads, separation, swapping
+from selfattn.senses import check_rows, head_profiles, hidden_words, separation
 from selfattn.senses.nearest_sentences import labelled_vectors
 
 BAD = "The bank number 3 lends money."
@@ -12,8 +12,7 @@ ROWS = [(f"The bank number {n} lends money.", "bank", "money") for n in range(10
 ROWS += [(f"The bank of river {n} was muddy.", "bank", "water") for n in range(9)]
 FRAME = pd.DataFrame(ROWS, columns=["sentence", "word", "sense"], index=range(5, 24))
 REPORTS = {
-    separation: {"floor": False, "shuffles": 1}, interchange: {}, leading_heads: {"sizes": (1,), "sets": 1},
-    hidden_words: {}, head_profiles: {}, labelled_vectors: {},
+    separation: {"floor": False, "shuffles": 1}, hidden_words: {}, head_profiles: {}, labelled_vectors: {},
 }  # fmt: skip
 
 
@@ -23,8 +22,6 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
     encoder_of, monkeypatch, report
 ):
     encoder = encoder_of("BERT")
-    for draws in ("RESAMPLES", "SHUFFLES"):
-        monkeypatch.setattr(swapping, draws, 20)
     run, ran = Encoder._run, []
 
     def broken(self, copies):
@@ -54,7 +51,7 @@ def test_a_word_has_at_most_so_many_rows_as_many_of_each_sense(encoder):
     assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
     assert rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all()
     with pytest.raises(ValueError, match="None of the 3 rows can be used"):
-        interchange(encoder, FRAME[:3])
+        hidden_words(encoder, FRAME[:3])
 
 
 def test_a_column_that_is_there_twice_is_refused_by_its_name(encoder):

@@ -14,9 +14,9 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
-from selfattn.senses import head_profiles, interchange, leading_heads, separation
+from selfattn.senses import head_profiles, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
-from selfattn.tidy_tables import layers_frame, named_heads, together_frame, words_frame
+from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 from tests.as_shown.record import column, table
 
 WORDS = {"bank": 6, "bat": 6, "ring": 4}
@@ -29,7 +29,7 @@ SPLIT = {  # a word of several pieces
 
 
 def sentences() -> pd.DataFrame:
-    """Four words, as many as a ranking takes, of six sentences a sense or of four, one of them split; and rows of no use."""
+    """Four words with six or four sentences a sense, one of them of several pieces; and rows that can't be used."""
     labelled = labelled_sentences()
     some = [labelled[labelled["word"] == word].groupby("sense", sort=False).head(n) for word, n in WORDS.items()]
     rows = [(sentence, "swashbuckler", sense) for sense, texts in SPLIT.items() for sentence in texts]
@@ -60,20 +60,6 @@ def separated(encoder: Encoder) -> dict[str, Any]:
     return {"report": parts(report), "says": _lines(said), **{name: table(frame) for name, frame in frames.items()}}
 
 
-def swapped(encoder: Encoder) -> dict[str, Any]:
-    report = interchange(encoder, sentences())
-    said = [captions.swaps(report), captions.leaders(report), captions.ranking(report, "all")]
-    said += [captions.swaps_in_word(report, "bank", (3, 7)), captions.ranking(report, "bank")]
-    return {"report": parts(report), "says": _lines([*said, *report.small_gaps.values()])}
-
-
-def together(encoder: Encoder) -> dict[str, Any]:
-    labelled = labelled_sentences().query("word == 'bank'")
-    shares = leading_heads(encoder, labelled.groupby("sense", sort=False).head(8), sets=1)
-    says = _lines([captions.together(shares)])
-    return {"shares": table(shares), "frame": table(together_frame(shares)), "says": says}
-
-
 def profiled(encoder: Encoder) -> dict[str, Any]:
     return {"report": parts(head_profiles(encoder, sentences()))}
 
@@ -100,5 +86,5 @@ def _kept(make: Callable[[Encoder], dict[str, Any]]) -> dict[str, dict[str, Any]
     return {"few sentences": make(load_encoder(device="cpu"))}
 
 
-MAKERS = (separated, swapped, together, profiled, nearest, scanned)
+MAKERS = (separated, profiled, nearest, scanned)
 RECORDS = {f"library_{make.__name__}": partial(_kept, make) for make in MAKERS}

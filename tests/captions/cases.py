@@ -14,7 +14,6 @@ import torch
 
 from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
-from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.steps import Step
 from selfattn.captions import attention, hidden_words, nearest_sentences, steps, vectors
@@ -53,8 +52,8 @@ AGAINST = pd.DataFrame(
 )  # fmt: skip
 SUREST = pd.DataFrame({"word": ["a", "b"], "attends most to": ["b", "[SEP]"], "weight": [0.4, 0.9]})
 MEASURED = heads_frame(
-    entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]), share=tensor([0.1, -0.2], [0.3, 0.0]),
-    distance=tensor([0.1, 0.2], [0.45, 0.3]), unknown=tensor([NAN, NAN], [NAN, NAN]),
+    entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]),
+    distance=tensor([0.1, 0.2], [0.45, 0.3]),
 )  # fmt: skip
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 DISTANCES = pd.DataFrame(
@@ -71,8 +70,6 @@ ATTENTION: Cases = {
     "only one has, none": partial(attention.only_one_has, AGAINST[:1], "crane"),
     "measure, no unit": partial(attention.measure_by_head, MEASURED, "entropy", "", "L1 H1"),
     "measure, effect": partial(attention.measure_by_head, MEASURED, "effect", "effect", "L0 H0"),
-    "measure, share": partial(attention.measure_by_head, MEASURED, "share", "share", "L0 H0"),
-    "measure, unknown": partial(attention.measure_by_head, MEASURED, "unknown", "share", "L0 H0"),
     "head profile, no pattern": partial(attention.head_profile, nearest_first(SHARES), "L3 H7", "In this sentence"),
     "head profile, two patterns": partial(
         attention.head_profile, nearest_first(SHARES | {"next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
@@ -251,17 +248,10 @@ STEPS: Cases = {
 # Vectors
 
 
-def by_head(names, shown, chosen, *columns):
+def removals(chosen, *columns):
+    names = ("effect", "control")[: len(columns)]
     frame = heads_frame(**{name: tensor(own) for name, own in zip(names, columns)})
-    return partial(vectors.by_head, frame, MEASURES[shown], names[: len(columns)], chosen, 0.31, '"bank"')
-
-
-def swaps(shown, chosen, *columns):
-    names = MEASURES["swap, A from B"].beside
-    return by_head(names, names[shown], chosen, [0.02, 0.09], [0.04, 0.03], *columns)
-
-
-removals = partial(by_head, ("effect", "control"))
+    return partial(vectors.by_head, frame, names, chosen, 0.31, '"bank"')
 
 
 def noise(measure, precision, columns=vectors.OF_PAIR):
@@ -272,19 +262,13 @@ EFFECTS = heads_frame(effect=tensor([0.007, -0.0059, 0.0001]), control=tensor([0
 EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
 
 VECTORS: Cases = {
-    "swaps, beyond the control": swaps(0, "L0 H1", [0.01, 0.02]),
-    "swaps, within the control": swaps(0, "L0 H1", [0.0901, 0.02]),
-    "swaps, the control shown": swaps(2, "L0 H0", [0.01, 0.02]),
-    "swaps, no control": swaps(1, "L0 H0"),
-    "swaps, no way": by_head(MEASURES["swap, A from B"].beside, "swap, A from B", "L0 H1", [NAN] * 2, [NAN] * 2),
-    "removals, within the control": removals("effect", "L0 H0", [0.02, -0.05], [0.01, 0.05]),
-    "removals, the control shown": removals("control", "L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
-    "removals, the chosen one leads": removals("effect", "L0 H1", [0.02, -0.05], [0.0, 0.01]),
-    "removals, no control": removals("effect", "L0 H0", [0.02, -0.05]),
+    "removals, within the control": removals("L0 H0", [0.02, -0.05], [0.01, 0.05]),
+    "removals, beyond the control": removals("L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
+    "removals, the chosen one leads": removals("L0 H1", [0.02, -0.05], [0.0, 0.01]),
+    "removals, no control": removals("L0 H0", [0.02, -0.05]),
     "noise of an effect": noise("effect", "bfloat16"),
     "noise of two effects": noise("effect_minus_control", "float16"),
     "noise, less of means": noise("effect", "bfloat16", {"effect": 0.4}),
-    "by gradient": partial(vectors.by_gradient, tensor(True, False, True)),
 }
 
 CASES: dict[str, Cases] = {

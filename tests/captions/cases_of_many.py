@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
 import pandas as pd
 import torch
 
-from selfattn import Head, numbers
+from selfattn import numbers
 from selfattn.analysis.explaining import Explained
 from selfattn.captions import predictions, senses, which_word
-from selfattn.senses import SwapReport, TargetReport
+from selfattn.senses import TargetReport
 from selfattn.senses.hiding import WHAT, HiddenWordsReport
 from selfattn.tidy_tables import explained_heads_frame
 from selfattn.words import Word
@@ -84,38 +83,6 @@ def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81, first=0.
     )  # fmt: skip
 
 
-def swapped(leads=(0.92, NAN, 0.992), halves=0.93, brown=0.96, p=1 / 1001, **columns):
-    """A report of "bank", "seal" and both; columns: of its heads."""
-    heads = {
-        "word": ["bank"] * 2 + ["seal"] * 2 + ["all"] * 2, "layer": [0, 5] * 3, "head": [3, 10] * 3,
-        "share": [0.02, 0.14, 0.3, -0.1, 0.13, 0.05], "low": [-0.01, 0.05, 0.2, -0.2, 0.08, 0.01],
-        "high": [0.05, 0.22, 0.4, 0.0, 0.18, 0.09], "p_value": [0.4, 0.002, 1 / 1001, 1.0, p, 0.03],
-        "effect": [0.003, 0.0124, 0.02, -0.01, 0.014, 0.01], "control": [0.001, -0.0012, 0.01, 0.0, -0.002, 0.001],
-    }  # fmt: skip
-    heads |= {"exact": heads["share"]} | columns
-    gaps = {"word": ["bank", "seal", "all"], "gap": [0.08, 0.1, 0.2], "all_heads": [0.09, 0.1, 0.21]}
-    rankings = {
-        "word": gaps["word"], "n": [24, 24, 2], "halves": [0.56, NAN, halves], "shuffled": [-0.01, NAN, 0.04],
-        "spearman_brown": [0.72, 0.81, brown], "leads": leads,
-    }  # fmt: skip
-    gaps = pd.DataFrame(gaps | {"all_heads_control": [-0.004, 0.0, -0.01]})
-    return SwapReport(pd.DataFrame(heads), None, pd.DataFrame(rankings), gaps, None)
-
-
-def together(leading, others=(0.09, 0.31, 0.5), words=(("bank", -0.1), ("bat", 0.1))):
-    """Words whose shares lie to either side; by the heads of the other words there is no such difference."""
-    rows = [
-        {"word": word, "k": k, "leading": share + off, "random": random + off, "others": other}
-        for word, off in words
-        for k, share, random, other in zip((1, 3, 8), leading, (0.01, 0.04, 0.11), others)
-    ]
-    return partial(senses.together, pd.DataFrame(rows))
-
-
-SOURCES = pd.DataFrame({"text": ["[CLS]", "river", "."], "share": [-0.01, 0.09, 0.02]})
-ONE_WORD = replace(swapped(), gaps=swapped().gaps[:1])
-BY_GRADIENT = swapped(exact=[0.21, 0.12, NAN, 0.2, 0.12, NAN])  # by it other heads lead than exactly
-
 SENSES: Cases = {
     "layers, a start below shuffled labels": partial(senses.layers, separation()),
     **{
@@ -127,27 +94,6 @@ SENSES: Cases = {
     "heads, few add": partial(senses.heads, separation((-0.1, -0.2, -0.02, -0.3)), (0, 0)),
     "heads, many add": partial(senses.heads, separation((0.1, 0.2, 0.02, 0.3)), (0, 0)),
     "sentences, a tie": partial(senses.sentences, pd.DataFrame({"score": [1, 1, 0, 0.5]}), "L3 H7"),
-    "swaps": partial(senses.swaps, swapped()),
-    "swaps, another head might lead": partial(senses.swaps, swapped((0.92, NAN, 0.7))),
-    "swaps, one head above all": partial(senses.swaps, swapped(exact=[0.02, 0.14, 0.3, -0.1, 0.6, 0.05])),
-    "swaps, the smallest p": partial(senses.swaps, swapped(p=0.000999001)),
-    "swaps, the next p": partial(senses.swaps, swapped(p=2 / 1001)),
-    "swaps, another head by gradient": partial(senses.swaps, BY_GRADIENT),
-    "swaps in a word": partial(senses.swaps_in_word, swapped(), "bank", (0, 3)),
-    "swaps in a word, the chosen head leads": partial(senses.swaps_in_word, swapped(), "bank", (5, 10)),
-    "swaps in the only word": partial(senses.swaps_in_word, ONE_WORD, "bank", (5, 10)),
-    "swaps in a word, another head by gradient": partial(senses.swaps_in_word, BY_GRADIENT, "bank", (5, 10)),
-    "swaps in a word, the chosen head by gradient alone": partial(senses.swaps_in_word, BY_GRADIENT, "seal", (0, 3)),
-    "ranking, halves differ": partial(senses.ranking, swapped(halves=-0.2, brown=NAN), "all"),
-    "ranking in a word, unknown": partial(senses.ranking, swapped(), "seal"),
-    "ranking, unknown": partial(senses.ranking, swapped(halves=NAN), "all"),
-    "leaders": partial(senses.leaders, swapped((0.92, 0.95, 1.0))),
-    "leaders, none": partial(senses.leaders, swapped((0.92, NAN, 1.0))),
-    "together, no better than random": together((0.1, 0.02, 0.3)),
-    "together, most the word's own": together((0.1, 0.3, 0.55), (0.1, 0.15, 0.2)),
-    "together, one word": together((0.1, 0.3, 0.55), (NAN,) * 3, (("bank", 0.0),)),
-    "sources": partial(senses.sources, SOURCES, "bank", Head(0, 10)),
-    "sources, a later layer": partial(senses.sources, SOURCES, "bank", Head(5, 10)),
 }
 
 

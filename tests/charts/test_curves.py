@@ -31,14 +31,6 @@ def test_logarithmic_axes_are_the_ones_that_were_asked_for(log):
     assert (heights(found)[1] == pytest.approx(0.5)) == ("y" in log)
 
 
-def test_a_level_goes_across_at_its_number():
-    frame = pd.DataFrame({"k": [1, 2], "share": [0.25, 1.0]})
-    (found,) = points(spec := lines(frame, "k", "share", LIGHT, level=0.5, size=(100, 200))).values()
-    (rule,) = (item for item in drawn(spec, "rule") if item["stroke"] == LIGHT.muted)
-    assert rule["y"] == pytest.approx(100) and abs(rule.get("x2", 0) - rule["x"]) == 100
-    assert [item["y"] for item in found] == pytest.approx([150, 0])
-
-
 def test_the_domain_of_y_is_the_callers():
     frame = pd.DataFrame({"epoch": [0, 1], "rate": [0.25, 0.5]})
     (found,) = points(lines(frame, "epoch", "rate", LIGHT, domain=(0, 1), size=(100, 200))).values()

@@ -9,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from selfattn import Encoder, TextError, load_encoder
-from selfattn.analysis.swapping import context_gradients
+from selfattn.analysis.gradients import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
 

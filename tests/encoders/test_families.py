@@ -7,7 +7,7 @@ import torch
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from selfattn import Encoder, Hide, LoadError, NotRecomputable, TextError, load_encoder
-from selfattn.analysis.swapping import context_gradients
+from selfattn.analysis.gradients import context_gradients
 from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 

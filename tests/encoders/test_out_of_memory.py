@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from selfattn import LoadError
-from selfattn.analysis.swapping import context_gradients
+from selfattn.analysis.gradients import context_gradients
 from selfattn.encoders import memory
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.loading import choose_device

@@ -4,9 +4,8 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from selfattn import Head
+from selfattn import Patch
 from selfattn.analysis.removing import removal_effect
-from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.sources import resolve
 
 PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
@@ -61,14 +60,14 @@ def test_heads_removed_from_a_pair(encoder):
         assert torch.allclose(at_word[i], expected[place], atol=1e-5)
 
 
-def test_a_words_swap_between_pairs(encoder):
-    """Its two vectors differ by what the second segment brings in: with every head swapped the word has arrived."""
+def test_heads_patched_and_removed_between_pairs(encoder):
+    """A word's two vectors differ only by the second segment: with every head's output from there it is the other vector."""
     at = encoder.tokenize(PREMISE).words[1].positions
     first, second = (PREMISE, at, HYPOTHESIS), (PREMISE, at, "It closed early.")
-    exact = swap_pair(encoder, first, second, heads=[tuple(encoder.all_heads), Head(5, 7)])
-    assert exact.share[0].item() == pytest.approx(1, abs=1e-3)  # the token and its place are the same: it has arrived
-    gradient = swap_pair(encoder, first, second, heads=[Head(5, 7)], how="gradient")
-    assert gradient.share.item() == pytest.approx(exact.share[1].item(), abs=0.02)
+    donor = encoder.encode(PREMISE, second[2])
+    patches = [Patch(*head, at, donor.context(at)[head]) for head in encoder.all_heads]
+    patched = encoder.encode(PREMISE, HYPOTHESIS, patches=patches)
+    torch.testing.assert_close(patched.hidden[-1, at[0]], donor.hidden[-1, at[0]], atol=1e-5, rtol=1e-5)
     effect = removal_effect(encoder, first, second, heads=[(4, 3)])
     ends = [plain(encoder, PREMISE, pair, cut=(4, 3)).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
     before = [plain(encoder, PREMISE, pair).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from selfattn import Patch
-from selfattn.analysis.swapping import context_gradients
+from selfattn.analysis.gradients import context_gradients
 from tests.encoders.test_families import PATCHABLE, RECOMPUTED
 
 TEXT = "She sat by the river."
@@ -76,7 +76,9 @@ def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
     torch.testing.assert_close(encoding.own_context(0)[1, 4], patches[0].value[0], atol=0, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["ALBERT", "DeBERTa-v3", "EuroBERT", "MobileBERT", "T5 (encoder half)", *PATCHABLE])
+@pytest.mark.parametrize(
+    "name", ["BERT", "ALBERT", "DeBERTa-v3", "EuroBERT", "MobileBERT", "T5 (encoder half)", *PATCHABLE]
+)
 @pytest.mark.slow
 def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))

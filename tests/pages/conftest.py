@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from selfattn.dashboard import cache, pickers
+from selfattn.dashboard import cache
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -81,12 +81,6 @@ def open_page(path: str, **chosen: str) -> AppTest:
     for key, value in chosen.items():
         at.session_state[key] = value
     return at.run()
-
-
-@pytest.fixture
-def quickly_ranked(monkeypatch):
-    """For what isn't about the map of swaps: a sentence's heads are ranked by gradient, in a fifth of the time."""
-    monkeypatch.setattr(pickers, "EXACT", 1)
 
 
 @pytest.fixture

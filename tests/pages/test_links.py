@@ -16,7 +16,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
 from tests.pages.conftest import APP, at_address, open_link
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
+pytestmark = pytest.mark.slow
 
 REMEDY = "Choose something else, or ask whoever made the link."
 

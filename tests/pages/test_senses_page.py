@@ -1,31 +1,26 @@
 """The senses page through Streamlit's own test driver: the labelled set, uploads good and bad, a scan, and stopping."""
 
 import hashlib
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from pages.explore.senses import finished_scan, swaps, which_word
+from pages.explore.senses import finished_scan, which_word
 from pages.explore.senses import tables_and_reports as view
-from selfattn import Head, load_encoder
+from selfattn import load_encoder
 from selfattn.captions import hidden_words as in_captions
-from selfattn.captions import senses as captions
 from selfattn.captions import which_word as word_captions
-from selfattn.captions.vectors import NOISE, OF_SWAPS
 from selfattn.dashboard import compute_again, session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.examples import labelled_sentences
-from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.senses import separation, swapping
-from selfattn.senses.swapping import ALL
+from selfattn.senses import separation
 from selfattn.stored_reports import stored
 from tests.pages.conftest import open_page
-from tests.pages.pictures import charts, mark
+from tests.pages.pictures import charts
 
 pytestmark = pytest.mark.slow
 
@@ -50,40 +45,12 @@ def some(n, *words):
 
 @pytest.fixture
 def few(monkeypatch):
-    """A few of the labelled sentences, shuffles and resamples are enough to see the page, and quick."""
+    """A few labelled sentences and shuffles, nothing stored: quick."""
     monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
-    monkeypatch.setattr(swapping, "RESAMPLES", 20)
-    monkeypatch.setattr(swapping, "SHUFFLES", 20)
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     return few
-
-
-@pytest.fixture
-def no_swaps(monkeypatch):
-    """For what isn't about the swapped heads, which take the longest."""
-
-    def refused(*given, **more):
-        raise ValueError("no swaps here")
-
-    monkeypatch.setattr(swaps, "interchange", refused)
-    monkeypatch.setattr(swaps, "swapped_heads", refused)
-
-
-@pytest.fixture
-def whole(monkeypatch, encoder):
-    """The page over the whole built-in set, its stored swaps changed by what is handed in."""
-
-    def opened(*, changes=None, **chosen):
-        names = ("separation", "swaps", "leading_heads", "hidden_words")
-        kept = {name: stored(name, encoder, labelled_sentences()) for name in names}
-        swapped = replace(kept["swaps"].report, **(changes or {}))
-        kept["swaps"] = replace(kept["swaps"], report=swapped)
-        monkeypatch.setattr(compute_again, "stored", lambda name, *_: kept.get(name))
-        return open_page(PAGE, **chosen), swapped
-
-    return opened
 
 
 @pytest.fixture
@@ -123,47 +90,24 @@ def upload(at, name, data):
     return at.run()
 
 
-def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(whole, monkeypatch):
-    computed = []
+def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(monkeypatch):
+    computed, kept = [], stored("separation", load_encoder(), labelled_sentences())
     monkeypatch.setattr(which_word, "hidden_words", lambda *given, **more: pytest.fail("computed"))
-    monkeypatch.setattr(view, "separation", lambda *given, **more: computed.append("separation") or kept.report)
-    monkeypatch.setattr(swaps, "swapped_heads", lambda *given, **more: computed.append("swaps") or swapped)
-    monkeypatch.setattr(swaps, "interchange", lambda *given, **more: computed.append("one word") or swapped)
-    at, swapped = whole()
-    kept = stored("separation", load_encoder(), labelled_sentences())
+    monkeypatch.setattr(view, "separation", lambda *given, **more: computed.append(given[1]) or kept.report)
+    at = open_page(PAGE)
     assert any(f"Computed on {kept.date}" in text.value for text in at.text)
     assert not computed
     at.button(key="again separation").click().run()
-    assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
+    assert [table["word"].nunique() for table in computed] == [1, 32]  # the chosen word first
     assert "Over 32 words" in texts(at)
     assert not any("Computed on" in text.value for text in at.text)
 
 
-def test_the_maps_are_the_shares_over_all_words_and_in_the_chosen_one_without_the_noise(whole, monkeypatch):
-    monkeypatch.setitem(NOISE, "float32", 0.01)
-    at, report = whole(head="L0 H10", sense_word="bat")
-    maps = [marks[0] for marks in charts(at) if marks[0].channels.get("color", {}).get("field") == "share"]
-    for cells, word in zip(maps, (ALL, "bat"), strict=True):
-        floor = 0.01 * OF_SWAPS / report.gaps.set_index("word")["gap"][word]
-        shares = report.heads.loc[report.heads["word"] == word, "share"]
-        expected = shares.where(shares.abs() >= floor, 0.0)
-        assert cells.records["share"].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
-        small = f"by up to {plain(float(f'{floor:.2g}'))}: {(expected == 0).sum()} of 72 heads lie under that"
-        assert small in texts(at)
-    words = listed(at, "leading word")["word"]
+def test_the_chosen_words_sentences_come_first():
+    words = listed(open_page(PAGE, sense_word="bat"), "leading word")["word"]
     assert words.iloc[:24].eq("bat").all() and not words.iloc[24:].eq("bat").any()
 
 
-def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
-    gaps = stored("swaps", encoder, labelled_sentences()).report.gaps
-    at, _ = whole(
-        changes={"gaps": gaps.assign(gap=gaps["gap"].where(gaps["word"] != "bank", 0.021))}, sense_word="bank"
-    )
-    assert 'The senses of "bank" lie 0.021 apart, under 0.03. So no head' in texts(at)
-    assert 'In "bank" head' not in texts(at)
-
-
-@pytest.mark.usefixtures("no_swaps")
 def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_decide(few, monkeypatch, encoder):
     asked = []
 
@@ -181,17 +125,12 @@ def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_deci
     assert (shown["sense"] != shown["nearest sense"]).tolist() == sorted(own["score"] < 1, reverse=True)
 
 
-def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_another_sense(few, tick, monkeypatch):
+def test_a_ticked_row_is_sentence_a_beside_one_of_another_sense(few, tick, monkeypatch):
     tick(1, "rows ")
-    few, made = few[few["word"] == "bat"], kept_from(swaps, "interchange", monkeypatch)
+    few = few[few["word"] == "bat"]
     monkeypatch.setattr(view, "labelled", lambda: few)
     at = open_page(PAGE, head="L0 H3", sense_word="bat")
     row = listed(at, "nearest sense").index[1]
-    found = made[0].sources.query("row == @row and layer == 0 and head == 3")
-    assert captions.sources(found, "bat", Head(0, 3)) in texts(at)
-    drawn = next(mark(chart, "bar") for chart in charts(at) if any(each.kind == "bar" for each in chart))
-    assert drawn.values("x") == pytest.approx(found["share"].tolist(), abs=1e-5)
-    assert drawn.labels("y") == found["text"].tolist()
     at = at.switch_page(MAIN).run()
     a, b, control = (at.text_input(key=key).value for key in "abc")
     sense = few.query("word == 'bat'").set_index("sentence")["sense"]
@@ -199,9 +138,9 @@ def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_an
     assert at.selectbox(key="word").value.casefold() == "bat" and at.session_state["word_chosen"]
 
 
-def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(whole, encoder, tick):
+def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(encoder, tick):
     tick(300, "hidden in")
-    at, _ = whole()
+    at = open_page(PAGE)
     row = listed(at, "leading word").iloc[300]
     assert row["word"] != "bank" and word_captions.shaded(True, "bank", 24, 3) in texts(at)
     drawn = next(each.records for chart in charts(at) for each in chart if "shade" in each.records)
@@ -215,7 +154,6 @@ def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(whole, encod
     assert words[hidden["hide_a"]].label == row["leading word"]
 
 
-@pytest.mark.usefixtures("no_swaps")
 def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch):
     own, made = some(4, "bank"), kept_from(which_word, "hidden_words", monkeypatch)
     monkeypatch.setattr(view, "labelled", lambda: own)
@@ -231,15 +169,15 @@ def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress
     assert said in texts(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_where_no_word_can_be_asked_for_or_no_head_swapped_the_page_says_why(few, checkpoint, monkeypatch):
+def test_the_page_says_why_no_word_or_head_can_be_asked_for(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in texts(at)
-    assert "can't be swapped over these sentences" in texts(at) and "at least 4 are needed." in texts(at)
+    assert "at least 4 are needed." in texts(at)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     assert "the word's vector separates the senses in" in texts(at)
-    assert any("can't be swapped in this encoder" in element.value for element in at.info)
+    assert any("only where their outputs can be read: a linear layer" in element.value for element in at.info)
     assert "No word can be hidden in this encoder: " in texts(at)
     assert "ask_hidden" not in [button.key for button in at.button]
 

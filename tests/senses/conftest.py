@@ -34,7 +34,7 @@ SPLIT = {
 
 
 def tiny_table(*senses, words=("riverbank", "bank")):
-    """Sentences for tiny encoders. The senses' rows are mixed: their order decides the folds and the deals."""
+    """Sentences for tiny encoders, the senses' rows mixed."""
     rows = [
         (sentence.replace("riverbank", word), word, sense)
         for word in words

@@ -1,4 +1,4 @@
-"""The senses page's parts: cached reports with progress and stop, the visitor's table, a head's sentences, downloads."""
+"""Parts of the Senses page: reports with progress and stop, the visitor's table, the word picker, the head map, downloads."""
 
 import hashlib
 from collections.abc import Callable, Hashable
@@ -24,7 +24,7 @@ from selfattn.encoders.errors import TextError
 from selfattn.examples import other_sentences
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_table
-from selfattn.senses import SeparationReport, SwapReport, separation
+from selfattn.senses import SeparationReport, separation
 from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import csv_text, named_heads
 
@@ -34,30 +34,30 @@ BUILT_IN = "labelled"  # the key of the built-in sentences
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labelled sentences, and the encoder that is asked about them."""
+    """Labelled sentences and the encoder that reads them."""
 
     encoder: Encoder
     frame: pd.DataFrame  # columns sentence, word, sense
     key: Hashable  # BUILT_IN, or the digest of the visitor's table
 
     def of(self, word: str) -> "Labelled":
-        """Those of one word."""
+        """The sentences of one word."""
         rows = self.frame[self.frame["word"].astype(str).str.casefold() == word]
         return replace(self, frame=rows, key=(self.key, word))
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
-        """The report about them that was computed beforehand."""
+        """The stored report about these sentences, or None."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
     def comes_late(self, kind: type, what: str) -> bool:
-        """Whether this report is yet to be made, and of several words, of which one is there sooner."""
+        """True if the report isn't ready and covers several words, so that one word's report is ready sooner."""
         known = self.stored(kind) or is_cached(self.encoder, (what, self.key))
         return not known and self.frame["word"].nunique() > 1
 
     def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
-        """The report of this kind: stored, or make(encoder, frame, progress=...) from the cache.
+        """Return the stored report of this kind, or a cached make(encoder, frame, progress=...).
 
-        Made now, it has a progress bar and a button that stops it.
+        A report that is made now shows a progress bar and a Stop button.
         """
         if kept := self.stored(kind):
             return kept.report
@@ -70,7 +70,7 @@ class Labelled:
         if not is_cached(self.encoder, asked[1]):
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar = st.progress(0.0, title)
-                # A click starts the script anew, and the old run ends at its next sign of progress.
+                # A click reruns the script; the old run ends at its next progress call.
                 st.button("Stop", key=f"stop {asked[1]}", on_click=session.STOPPED.set, args=(asked,))
 
         def made(progress: Progress) -> T | ValueError:
@@ -81,7 +81,9 @@ class Labelled:
             try:
                 return make(self.encoder, self.frame, progress=show)
             except ValueError as error:
-                return ValueError(str(error))  # kept like a report: a table of no use isn't counted anew at each click
+                return ValueError(
+                    str(error)
+                )  # cached like a report, so that a bad table isn't read again at each click
 
         report = cached(self.encoder, asked[1], made, costly=True)
         place.empty()
@@ -91,22 +93,28 @@ class Labelled:
 
 
 def separated(asked: Labelled, floor: bool = True) -> SeparationReport:
-    """Where the vectors of the words separate their senses."""
+    """The separation of the senses in these sentences."""
     return asked.report(SeparationReport, "senses", "Senses, word", partial(separation, floor=floor))
 
 
 def show_one_word(asked: Labelled, word: str) -> None:
-    """What takes seconds, while the report over all words is being made."""
+    """Show the chosen word's result, ready in seconds, while the report over all words is computed."""
     if not asked.comes_late(SeparationReport, "senses"):
         return
     try:
         say(captions.layers(separated(asked.of(word), floor=False)))
     except ValueError:
-        return  # too few sentences; the others may do
+        return  # too few sentences of this word
+
+
+def pick_word(frame: pd.DataFrame) -> str:
+    """Let the visitor choose one of the table's words."""
+    words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
+    return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
-    """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
+    """The visitor's table and its digest; None before there is one. Errors are shown on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
             "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. The word stands once in "
@@ -115,7 +123,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # No type is asked for: of another kind, read_table says the remedy.
+    # The uploader takes any type: read_table names the remedy for a wrong one.
     upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
     if upload is None:
         return None
@@ -132,7 +140,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """The usable rows, the broken ones and the file's digest; where it can't be read, None and why."""
+    """The usable rows, the broken rows and the file's digest; for an unreadable file None, the reason and ""."""
     data = upload.getvalue()
     try:
         return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
@@ -140,17 +148,14 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
         return None, str(error), ""
 
 
-def show_map(
-    frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "", how: str = ""
-) -> None:
-    """Layers x heads; a click chooses a head for every view. how: what its legend adds on how it was computed."""
-    legend = [title, how] if how else title
-    chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=legend)
-    show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
+def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str) -> None:
+    """Draw a map of layers x heads; a click chooses the head for every view."""
+    chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
+    show_chart(chart, reading, key=f"senses-{title}", heads=True, name=title)
 
 
 def pick_row(table: pd.DataFrame, key: str, **looks: Any) -> Hashable | None:
-    """A table of which one row can be selected; its label in the index, None where none is."""
+    """Show a table in which one row can be selected; return its index label, or None."""
     event = st.dataframe(
         table, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=key, **looks
     )
@@ -158,26 +163,24 @@ def pick_row(table: pd.DataFrame, key: str, **looks: Any) -> Hashable | None:
 
 
 def open_row(found: pd.DataFrame, index: Hashable) -> None:
-    """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
+    """Open a row as A, with B of another sense and a control of the same sense, and link to the views."""
     row = found.loc[index]
     open_pair(row["sentence"], *other_sentences(found, index), row["word"])
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
-    """Make these the sentences of the other views, with their word, and link to them."""
+    """Set the sentences and the word of the other views, and link to them."""
     open_sentences(None, a, b, control, word, chosen=True)
     say(f"A: {a}\nB: {b}")
     with st.container(horizontal=True):
         show_links("main", "head")
 
 
-def offer_tables(report: SeparationReport, swapped: SwapReport | None, head: Head) -> None:
-    """Offer the tables behind the page."""
+def offer_tables(report: SeparationReport, head: Head) -> None:
+    """Add the page's tables to Download."""
     tables = this_page().tables
     tables["layers"] = lambda: report.layers.astype({"layer": str})
     tables["words"] = lambda: report.words.astype({"layer": str})
     tables["sentences"] = lambda: report.sentences(*head)
-    if swapped is not None:
-        tables |= {name: partial(getattr, swapped, name) for name in ("heads", "reliability", "gaps")}
     if not report.heads.empty:
         tables["heads, separation"] = lambda: named_heads(report.heads)

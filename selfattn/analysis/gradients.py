@@ -1,0 +1,98 @@
+"""Gradients of a word's last vector by what each head hands the word: the first order of a change in any head's output.
+
+Source: Nanda 2023, "Attribution Patching".
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.encoders.batches import COPIED_TOKENS
+from selfattn.encoders.capture import LayerRecording, Recorder, run
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.memory import is_out_of_memory
+from selfattn.encoders.placed_word import PlacedWord
+
+SAME = 1e-6  # unit vectors closer than this are equal: there is no way between them
+LEADING = 8  # heads that are run exactly, the largest by gradient
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ContextGradients:
+    """The derivative of m numbers by each head's context at the word's p positions."""
+
+    gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
+    context: Tensor  # (n_layers, n_heads, p, d_head)
+    recordings: tuple[LayerRecording, ...]
+
+    def toward(self, donor: Tensor) -> Tensor:
+        """First-order change of the numbers when each head's context becomes donor, (n_layers, n_heads, d_head).
+
+        Returns (m, n_layers, n_heads).
+        """
+        return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
+
+
+def context_gradients(
+    encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
+) -> list[ContextGradients]:
+    """Differentiate each word's last unit vector, along directions (m, d_model), by every head's context at the word.
+
+    The derivative includes the effect through later layers. One pass takes all words, each in its own sentence. Raises
+    NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
+    """
+
+    # Contexts of one sentence move only its own word, so the derivative of the sum holds the derivative of each word.
+    def along(states: Sequence[Tensor]) -> Tensor:
+        vectors = torch.stack([own.mean(dim=0) for own in states])
+        return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
+
+    return gradients(encoder, words, along)
+
+
+def gradients(
+    encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
+) -> list[ContextGradients]:
+    """Like `context_gradients`, for any numbers (m,) of the words' last hidden states, (p, d_model) each."""
+    encoder.check_patchable()
+    tokens, at = zip(*(encoder.placed(word) for word in words))
+    recorder = Recorder(differentiable=True)
+    inputs = encoder.inputs(tokens)
+    size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
+    with torch.enable_grad(), encoder.pass_over(*inputs["input_ids"].shape):
+        hidden = run(encoder.model, inputs, recorder).last_hidden_state
+        states = [hidden[row, list(own)].float() for row, own in enumerate(at)]
+        targets = numbers(states)
+        contexts = [layer.context for layer in recorder.layers]
+        parts = [[] for _ in words]
+        for chosen in torch.eye(len(targets), device=targets.device).split(size):
+            try:
+                if len(chosen) > 1:
+                    slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
+                else:  # batching a single one takes longer
+                    slopes = [
+                        slope[None] for slope in torch.autograd.grad(targets, contexts, chosen[0], retain_graph=True)
+                    ]
+            except RuntimeError as error:
+                if is_out_of_memory(error):
+                    raise
+                reason = str(error).splitlines()[0][:200]
+                raise NotRecomputable(
+                    f"{encoder.title} can't be differentiated by its heads' outputs: {reason}"
+                ) from None
+            for row, positions in enumerate(at):
+                own = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]
+                parts[row].append(torch.stack(own, dim=1).float().cpu())
+    layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
+    found = []
+    for row, (text, positions) in enumerate(zip(tokens, at)):
+        for values in (states[row].detach(), *parts[row]):
+            encoder.check_finite(text, [values])
+        recordings = tuple(layer.sentence(row, len(text.ids)) for layer in layers)
+        context = torch.stack([layer.context[0, list(positions)].transpose(0, 1).float().cpu() for layer in recordings])
+        found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))
+    return found

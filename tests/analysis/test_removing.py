@@ -1,0 +1,80 @@
+"""Removed heads, against plain hooks on the model and cosines computed here."""
+
+import pytest
+import torch
+
+from selfattn.analysis.removing import alone, removal_effect
+
+pytestmark = pytest.mark.slow
+
+TEXT = "The bank of the river was muddy."
+FIRST, SECOND = ("The bank of the river.", (2,)), ("He met the banker there.", (4, 5))
+
+
+def cosine(a, b):
+    return torch.nn.functional.cosine_similarity(a, b, dim=0).item()
+
+
+def word(states, positions):
+    return states[list(positions)].mean(0)
+
+
+@pytest.mark.parametrize("how", ["zero", "mean"])
+def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(encoder, how):
+    seen = []
+    effect = removal_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
+    assert effect.shape == (6, 12)
+    before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
+    for layer, head in [(0, 10), (3, 7), (5, 11)]:
+        slot, without = slice(head * encoder.d_head, (head + 1) * encoder.d_head), []
+        for text, at in (FIRST, SECOND):
+            own = entering(encoder, text, layer)[:, slot]
+            value = own.mean(0) if how == "mean" else 0
+            without.append(word(overwritten(encoder, text, range(len(own)), layer, slot, value), at))
+        assert effect[layer, head].item() == pytest.approx(cosine(*without) - before, abs=1e-5)
+    assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == sorted({done for done, _ in seen})
+    assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
+
+
+def through(encoder, text, change):
+    """The last hidden state with change(layer, states) for what enters each W_O, (n, d_model): nothing of ours takes part."""
+
+    def hook(layer):
+        return lambda module, given: (change(layer, given[0][0].clone())[None], *given[1:])
+
+    outputs = [block.attention.output.dense for block in encoder.model.encoder.layer]
+    hooks = [output.register_forward_pre_hook(hook(layer)) for layer, output in enumerate(outputs)]
+    try:
+        with torch.no_grad():
+            return encoder.model(torch.tensor([encoder.tokenize(text).ids])).last_hidden_state[0]
+    finally:
+        for each in hooks:
+            each.remove()
+
+
+def test_a_head_alone_equals_a_pass_with_all_other_slices_zeroed_before_the_output_matrix(encoder):
+    def only(layer, states):
+        kept, slot = torch.zeros_like(states), slice(5 * encoder.d_head, 6 * encoder.d_head)
+        kept[:, slot] = states[:, slot] if layer == 2 else 0
+        return kept
+
+    found = alone(encoder, TEXT, 2, 5)
+    torch.testing.assert_close(found.hidden[-1], through(encoder, TEXT, only), atol=1e-5, rtol=1e-5)
+
+
+def entering(encoder, text, layer):
+    """What enters W_O of a layer, (n, d_model)."""
+    seen = {}
+    through(encoder, text, seen.setdefault)
+    return seen[layer]
+
+
+def overwritten(encoder, text, positions, layer, slot, value):
+    """The last hidden state with one slice before W_O overwritten."""
+
+    def put(at, states):
+        if at == layer:
+            states[list(positions), slot] = value
+        return states
+
+    return through(encoder, text, put)
