@@ -1,13 +1,14 @@
 """Which word gives another its sense: each hidden from it, and each alone left to it, over labelled sentences.
 
 A word is picked by how far hiding it moves the other along the axis between the senses of one half of the sentences, and judged
-by the other half: is the right sense still the nearer one without it, and with it alone? Beside it stand every other word, the
-most attended and the nearest one, and how often other ways to rank the words name the picked one.
+by the other half: is the right sense still the nearer one with it alone, and without it? The field calls the first sufficiency
+(one word is enough), the second comprehensiveness (it is needed). Every other word, the most attended and the nearest one are
+judged alike, and other ways to rank the words are asked how often they name the picked one.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
-knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough).
+knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -19,11 +20,14 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.gradients import SAME
+from selfattn.analysis.hiding import hidden_by_head
+from selfattn.analysis.targets import Along
 from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
+from selfattn.senses.noise import NoiseLevel, chance_of, noise_counts, noise_level
 from selfattn.senses.resampling import SEED, interval, percentiles, rank_correlations, word_draws
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
@@ -48,6 +52,7 @@ class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Word "all" is the mean over the words, as are the ways.
 
     Low and high: 95 % over resamples of a word's rows; of word "all" and of the ways, of the words, and NaN where there is one.
+    A word alone: sufficiency, "enough". A word hidden: comprehensiveness, "needed".
     """
 
     words: pd.DataFrame
@@ -60,6 +65,10 @@ class HiddenWordsReport(OfTables):
     between: pd.DataFrame
     # word, senses ("one", "two"), named (in how many of the ordered pairs of its rows a word is named in both, where the answer
     # is asked between the two), low, high, n (pairs)
+    heads: pd.DataFrame
+    # word, layer, head, share (hiding each row's word of the largest share in this head alone, by gradient: the mean over a
+    # sense's rows, then the senses; sums over heads fall 10 to 30 % short of hiding in all at once), low, high (rows are drawn
+    # within each sense), leads (in how many of these resamples this head has the largest share, 0 to 1)
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" where all have
 
@@ -77,6 +86,26 @@ class HiddenWordsReport(OfTables):
         return self.words[~self.words["text"].isin(marks)]
 
     @property
+    def noise(self) -> pd.DataFrame:
+        """share, toward, away: in how many sentences a word has this share or more, and in how many minus this or less."""
+        return noise_counts(*self._extremes)
+
+    @cached_property
+    def level(self) -> NoiseLevel:
+        """The share from which a word may be named; NaN where there is none, or fewer than 300 sentences."""
+        return noise_level(*self._extremes, RESAMPLES)
+
+    def chance_of(self, share: float) -> float:
+        """How many of the moves about as long as this share, within .025, go in the wrong direction: 0 to 1."""
+        return chance_of(share, self.named["share"].to_numpy())
+
+    @cached_property
+    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The largest and the smallest share of each sentence in which shares are known."""
+        shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
+        return shares.max().to_numpy(), shares.min().to_numpy()
+
+    @property
     def luck(self) -> float:
         """How often a word drawn at random is the picked one, 0 to 1: the mean over rows, then over words."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
@@ -90,6 +119,7 @@ class _Judged:
     right: list[float]  # of WHAT, each the mean over ten judgements
     ways: list[tuple[str, float, float]]  # way, agreement, rank
     named: np.ndarray  # (n_rows,): whether a word is named on the way to each row's vector
+    by_head: np.ndarray  # (n_layers * n_heads,): the share of the leading word in each head; NaN where it isn't known
 
 
 @rejecting_what_breaks_down
@@ -105,35 +135,63 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     rankings, done = WordRankings(encoder), count(1)
-    words, right, ways, between = [], [], [], []
-    for name, own in items.groupby("word"):
-        senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
-        vectors, attention, judged = [], [], []
-        for placed in own["placed"]:
-            word = PlacedWord(encoder.encoded(placed), placed.positions)
-            vectors.append(word.sentence.vector(encoder.n_layers, word.positions))
-            attention.append(rankings.by_attention(word, _groups(placed)))
-        units = _units(torch.stack(vectors))
-        for i, placed in enumerate(own["placed"]):
-            halves = _halves(senses, i, generator)
-            judged.append(found := _judged(rankings, placed, attention[i], units, senses, i, halves))
-            words += [(own.index[i], name, *each) for each in found.words]
-            ways += [(name, *each) for each in found.ways]
-            progress(next(done), len(items))
-        right.append((name, np.array([each.right for each in judged])))
-        between += [(name, *each) for each in _between(np.stack([each.named for each in judged]), senses)]
-    right.append((ALL, np.stack([each.mean(axis=0) for _, each in right])))
-    accuracy = [
-        pd.DataFrame({"word": word, "what": WHAT, "accuracy": each.mean(axis=0), **_interval(each)})
-        for word, each in right
+    reports = [
+        _of_word(rankings, str(name), own, lambda: progress(next(done), len(items)))
+        for name, own in items.groupby("word")
     ]
+    reason = " ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items())
+    return over_words(reports, named_rows(rejected), reason)
+
+
+def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
+    """The report over all words, of reports over one word each. A way that has no numbers for one word has none for all."""
+    keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
+    own = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
+    right, by_head = (
+        np.stack([each[of] for each in own[name]]) for name, of in (("accuracy", "accuracy"), ("heads", "share"))
+    )
+    heads = own["heads"][0][["layer", "head"]]
+    every = {
+        "accuracy": pd.DataFrame({"word": ALL, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
+        "between": _all_pairs(pd.concat(own["between"])),
+        "heads": _heads(ALL, heads, by_head, np.zeros(len(reports))),
+    }
+    return HiddenWordsReport(
+        words=pd.concat([each.words for each in reports], ignore_index=True),
+        agreement=_agreement([each.agreement for each in reports]),
+        rejected=rejected,
+        reason=reason,
+        **{name: pd.concat([*own[name], every[name]], ignore_index=True) for name in keys},
+    )
+
+
+def _of_word(rankings: WordRankings, name: str, own: pd.DataFrame, judged: Callable[[], None]) -> HiddenWordsReport:
+    """The report over one word's usable rows, without lines of all words. judged is called after each row."""
+    encoder, senses, generator = rankings.encoder, own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
+    vectors, attention, rows = [], [], []
+    for placed in own["placed"]:
+        word = PlacedWord(encoder.encoded(placed), placed.positions)
+        vectors.append(word.sentence.vector(encoder.n_layers, word.positions))
+        attention.append(rankings.by_attention(word, _groups(placed)))
+    units = _units(torch.stack(vectors))
+    for i, placed in enumerate(own["placed"]):
+        rows.append(_judged(rankings, placed, attention[i], units, senses, i, _halves(senses, i, generator)))
+        judged()
+    words = [(at, name, *each) for at, row in zip(own.index, rows) for each in row.words]
+    right, by_head = np.array([row.right for row in rows]), np.array([row.by_head for row in rows])
+    ways = pd.DataFrame([each for row in rows for each in row.ways], columns=["way", "agreement", "rank"])
+    ways.loc[ways["way"].isin(list(rankings.reasons)), ["agreement", "rank"]] = np.nan
     return HiddenWordsReport(
         words=pd.DataFrame(words, columns=["row", "word", "start", "text", "share", "picked"]),
-        accuracy=pd.concat(accuracy, ignore_index=True),
-        agreement=_agreement(pd.DataFrame(ways, columns=["word", "way", "agreement", "rank"]), rankings.reasons),
-        between=_with_all(pd.DataFrame(between, columns=["word", "senses", "named", "low", "high", "n"])),
-        rejected=named_rows(rejected),
-        reason=" ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items()),
+        accuracy=pd.DataFrame({"word": name, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
+        agreement=ways.groupby("way", sort=False, as_index=False).mean(),
+        between=pd.DataFrame(
+            [(name, *each) for each in _between(np.stack([row.named for row in rows]), senses)],
+            columns=["word", "senses", "named", "low", "high", "n"],
+        ),
+        heads=_heads(name, pd.DataFrame(encoder.all_heads, columns=["layer", "head"]), by_head, senses),
+        rejected=own.iloc[:0],
+        reason="",
     )
 
 
@@ -186,7 +244,16 @@ def _judged(
             for way, each in numbers.items()
         ],
         named=_named(moved[named], units - unit),
+        by_head=_by_head(rankings, placed, named[int(share[named].argmax())], axes[-1]),
     )
+
+
+def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
+    """The share of the axis that hiding one word in each head alone moves it, by gradient; NaN where that can't be had."""
+    if "gradient" in rankings.reasons:
+        return np.full(len(rankings.encoder.all_heads), np.nan)
+    (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
+    return found[at].flatten().double().numpy()
 
 
 def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
@@ -258,22 +325,42 @@ def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, fl
     return lines
 
 
-def _with_all(between: pd.DataFrame) -> pd.DataFrame:
+def _all_pairs(between: pd.DataFrame) -> pd.DataFrame:
     every = [
         (ALL, how, own["named"].mean(), *interval(own[["named"]].to_numpy(), RESAMPLES)[:, 0], own["n"].sum())
         for how, own in between.groupby("senses")
     ]
-    return pd.concat([between, pd.DataFrame(every, columns=between.columns)], ignore_index=True)
+    return pd.DataFrame(every, columns=between.columns)
 
 
-def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
-    """Of word, way, agreement and rank, a line a row: the means over rows, then over words."""
-    ways.loc[ways["way"].isin(list(reasons)), ["agreement", "rank"]] = np.nan
-    words = ways.groupby(["way", "word"], sort=False).mean()
-    tables = [words[column].unstack() for column in ("agreement", "rank")]
-    mean, rank = (table.mean(axis=1) for table in tables)
-    found = pd.DataFrame({"way": mean.index, "agreement": mean.to_numpy(), **_interval(tables[0].to_numpy().T)})
-    return found.assign(rank=rank.to_numpy())
+def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Over all words, of each word's way, agreement and rank."""
+    agreement, rank = (np.stack([each[column] for each in words]) for column in ("agreement", "rank"))
+    found = pd.DataFrame({"way": words[0]["way"], "agreement": agreement.mean(axis=0), **_interval(agreement)})
+    known = ~np.isnan(agreement).any(axis=0)
+    return found.assign(rank=pd.DataFrame(rank).mean().where(known))
+
+
+def _heads(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
+    """Lines of the report's table: means over each group's rows, then the groups. by_head (n, heads), groups (n,).
+
+    Rows of NaN are left out. Of one row the interval and leads are NaN.
+    """
+    known = ~np.isnan(by_head).any(axis=1)
+    by_head, groups, generator = by_head[known], groups[known], np.random.default_rng(SEED)
+    n, names = len(groups), np.unique(groups)
+    weights = np.zeros((1 + RESAMPLES * (n > 1), n))  # the mean itself, then its resamples
+    for own in (groups == name for name in names):
+        even = np.full(own.sum(), 1 / own.sum())
+        weights[0, own] = even / len(names)
+        weights[1:, own] = generator.multinomial(own.sum(), even, size=len(weights) - 1) / own.sum() / len(names)
+    share, *drawn = weights @ by_head if n else np.full((1, len(heads)), np.nan)
+    drawn = np.reshape(drawn, (-1, len(heads)))
+    low, high = percentiles(drawn)
+    leads = np.bincount(drawn.argmax(axis=1), minlength=len(heads)) / len(drawn) if len(drawn) else np.nan
+    return heads.assign(share=share, low=low, high=high, leads=leads).assign(word=word)[
+        ["word", "layer", "head", "share", "low", "high", "leads"]
+    ]
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
