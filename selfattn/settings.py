@@ -38,6 +38,11 @@ class Settings:
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
     model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
     scan_dir: Path | None = _setting(None, "the one folder that finished scans may be opened from", "any")  # noqa: RUF009
+    cache: Path | None = _setting(  # noqa: RUF009
+        None,
+        "the folder in which measurements of encoders are kept, at most 1 MB an encoder",
+        "the user's cache folder",
+    )
     offline: bool = _setting(False, "1: never ask the Hub", "0")
 
     @classmethod

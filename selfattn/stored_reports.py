@@ -1,14 +1,20 @@
-"""Reports on the bundled encoder and the built-in sentences, computed beforehand, so that a page about them opens at once.
+"""Reports on the built-in sentences, kept on disk by an encoder's content: shipped with the library, or measured once by a user.
 
-`python -m selfattn.stored_reports` computes them all anew, or those that are named. Each is a folder of selfattn/data/reports:
-its tables as CSV, and about.json with the digests of the weights and of what was read, its method's version, the libraries
-and the date. It is handed out only where digests and version are those of here and now.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes the reports of an encoder anew, all or those named,
+into a folder of selfattn/data/reports. Each is a folder: its tables as compressed CSV, and about.json with the digests of the
+encoder and of what was read, its method's version, the libraries and the date. It is handed out only where digests and version
+are those of here and now. `measured` computes hidden_words for any other encoder and keeps it in the user's cache folder.
 """
 
+import argparse
 import datetime
+import gzip
 import hashlib
 import json
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from importlib.metadata import version
@@ -22,15 +28,25 @@ import torch
 
 from selfattn import senses
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.encoders.encoder import Encoder, Progress, followed
+from selfattn.analysis.usable_rows import check_rows, named_rows
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
+from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE, over_words
+from selfattn.settings import Settings
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
+# The order in which an encoder is measured: by how much more the most telling word alone tells than any other word alone, in
+# the bundled encoder.
+MOST_TELLING = (
+    "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
+    "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
+    "miss", "bark", "pupil", "sentence", "club", "wave", "file", "plant", "deck", "ring",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,16 +107,26 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 KINDS = {
     "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
-    "hidden_words": Kind(senses.HiddenWordsReport, 1, labelled_sentences, senses.hidden_words),
+    "hidden_words": Kind(senses.HiddenWordsReport, 2, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 2, labelled_sentences, halved_senses),
 }
 
 
-def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> Stored[Any] | None:
-    """The stored report of that name about `read` (its sentences), None where it is about others or of another encoder."""
-    place = folder / name / "about.json"
+def identity(encoder: Encoder) -> str:
+    """The digest that an encoder's reports are kept by."""
+    return encoder.digest
+
+
+def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
+    """The report of that name about `read` (its sentences), None where it is about others or of another encoder.
+
+    folder: where to look; None: what is shipped, then what `measured` has kept.
+    """
+    if folder is None:
+        return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
+    place = _place(name, encoder, folder) / "about.json"
     if encoder.dtype != "float32" or not place.is_file():
         return None
     about = json.loads(place.read_text("utf-8"))
@@ -108,7 +134,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> 
         return None
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
-        table = place.with_name(f"{field.name.strip('_')}.csv")
+        table = place.with_name(f"{field.name.strip('_')}.csv.gz")
         if field.name in about["arrays"]:
             shape, dtype = about["arrays"][field.name]
             values[field.name] = np.loadtxt(table, delimiter=",", ndmin=2).reshape(shape).astype(dtype)
@@ -119,49 +145,110 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> 
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path = FOLDER) -> None:
-    """Write a report so that `stored` finds it."""
-    place = folder / name
-    place.mkdir(parents=True, exist_ok=True)
+    """Write a report so that `stored` finds it: whole, or not at all."""
+    place = _place(name, encoder, folder)
+    place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
-    for field in fields(report):
-        value, table = getattr(report, field.name), place / f"{field.name.strip('_')}.csv"
-        if isinstance(value, pd.DataFrame):
-            value.to_csv(table, float_format=DIGITS, lineterminator="\n")
-        elif isinstance(value, np.ndarray):
-            arrays[field.name] = [list(value.shape), str(value.dtype)]
-            np.savetxt(table, value.reshape(-1, value.shape[-1]), fmt=DIGITS, delimiter=",")
+    with tempfile.TemporaryDirectory(dir=place.parent) as beside:
+        made = Path(beside) / name
+        made.mkdir()
+        for field in fields(report):
+            value = getattr(report, field.name)
+            if not isinstance(value, pd.DataFrame | np.ndarray):
+                values[field.name] = value
+                continue
+            with gzip.GzipFile(made / f"{field.name.strip('_')}.csv.gz", "wb", mtime=0) as table:
+                if isinstance(value, pd.DataFrame):
+                    value.to_csv(table, float_format=DIGITS, lineterminator="\n")
+                else:
+                    arrays[field.name] = [list(value.shape), str(value.dtype)]
+                    np.savetxt(table, value.reshape(-1, value.shape[-1]), fmt=DIGITS, delimiter=",")
+        about = {
+            **_identity(name, encoder, read),
+            "encoder": encoder.name,
+            "date": datetime.date.today().isoformat(),
+            "libraries": {library: version(library) for library in LIBRARIES},
+            "values": values,
+            "arrays": arrays,
+        }
+        (made / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        shutil.rmtree(place, ignore_errors=True)
+        made.rename(place)
+
+
+def _place(name: str, encoder: Encoder, folder: Path) -> Path:
+    return folder / identity(encoder)[:12] / name
+
+
+def kept_folder() -> Path:
+    """The folder in which `measured` keeps reports: SELFATTN_CACHE, or the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    return Settings.read().cache or Path(home) / "selfattn"
+
+
+def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
+    """`hidden_words` of all built-in words, of this encoder measured once: from disk where it is there.
+
+    Most telling words first (see MOST_TELLING). Each is kept once it is done, so that a measurement that was stopped goes on
+    where it ended. progress(done, total) is called after each sentence; an exception it raises ends the computation. Raises as
+    `hidden_words` does.
+    """
+    read = labelled_sentences()
+    if found := stored("hidden_words", encoder, read):
+        return found.report
+    encoder.check_hideable()
+    folder, done = _place("words", encoder, kept_folder()), 0
+    reports, rejected = {}, []
+    for word in MOST_TELLING:
+        own = read[read["word"] == word]
+        kept = stored("hidden_words", encoder, own, folder / word)
+        try:
+            report = (
+                kept.report
+                if kept
+                else senses.hidden_words(encoder, own, lambda at, _, n=done: progress(n + at, len(read)))
+            )
+        except ValueError:  # none of its rows can be used
+            rejected.append(named_rows(check_rows(encoder, own, per_sense=PER_SENSE, most=MOST, others=OTHERS)[1]))
         else:
-            values[field.name] = value
-    about = {
-        **_identity(name, encoder, read),
-        "encoder": encoder.name,
-        "date": datetime.date.today().isoformat(),
-        "libraries": {library: version(library) for library in LIBRARIES},
-        "values": values,
-        "arrays": arrays,
-    }
-    (place / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+            if not kept:
+                store("hidden_words", encoder, own, report, folder / word)
+            reports[word] = report
+            rejected.append(report.rejected)
+        done += len(own)
+    if not reports:
+        raise ValueError(f"None of the {len(read)} rows can be used. First reason: {rejected[0]['reason'].iloc[0]}")
+    ordered = [reports[word] for word in sorted(reports)]
+    reason = next((each.reason for each in ordered if each.reason), "")
+    whole = over_words(ordered, pd.concat(rejected), reason)
+    store("hidden_words", encoder, read, whole, kept_folder())
+    shutil.rmtree(folder)
+    return whole
 
 
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:
     text = read.to_csv(index=False) if isinstance(read, pd.DataFrame) else repr(read)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"weights": encoder.digest, "read": digest, "version": KINDS[name].version}
+    return {"weights": identity(encoder), "read": digest, "version": KINDS[name].version}
 
 
-def main(names: Sequence[str]) -> int:
-    """Compute and store the reports of these names, or every one."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compute and store reports of one encoder: those that are named, or every one."""
     from selfattn import load_encoder
 
-    encoder = load_encoder(device="cpu")
-    for name in names or KINDS:
+    parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])
+    parser.add_argument("names", metavar="NAME", nargs="*", choices=[*KINDS, []], help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
+    options = parser.parse_args(arguments)
+    encoder = load_encoder(options.encoder, device="cpu") if options.encoder else load_encoder(device="cpu")
+    for name in options.names or KINDS:
         kind = KINDS[name]
         read = kind.reads()
         report = kind.make(encoder, read, progress=lambda at, of, name=name: print(f"\r{name} {at} of {of} ", end=""))
         store(name, encoder, read, report)
-        print(f"\r{name}: stored in {FOLDER / name}")
+        print(f"\r{name}: stored in {_place(name, encoder, FOLDER)}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Checks against data that others made, from the user's own copy: neither data set is shipped.
+
+    python -m selfattn.check rawc raw-c.csv             does hiding name the word that makes the sense?
+    python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer tell senses apart?
+
+Both take --encoder FOLDER_OR_ID. Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context"
+(github.com/seantrott/raw-c, data/processed/raw-c.csv); Loureiro et al. 2021, "Analysis and Evaluation of Language Models for
+Word Sense Disambiguation" (github.com/danlou/bert-disambiguation, data/CoarseWSD-20).
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.encoders.capture import Hide
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
+from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.notebook_repr import OfTables
+from selfattn.senses.resampling import rank_correlations
+from selfattn.senses.word_rankings import WordRankings
+from selfattn.words import to_groups
+
+WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
+LAST_FOUR = "sum of the last four"  # what the paper takes as a word's vector
+PUBLISHED = (
+    f"BERT-base as published: 0.940, the {LAST_FOUR} layers (by feature extraction; the other method is fine-tuning)"
+)
+BATCH = 64  # sentences that are encoded together
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RawCReport(OfTables):
+    """How often ways to rank words name the marked word, which alone makes the sense; distances beside human judgements."""
+
+    ways: pd.DataFrame
+    # way ("most attended": by the mean of all weights; "last layer": of its weights; "chance": 1 / words), every (how often it
+    # names the marked word, 0 to 1), next, apart (the same where the marked word is next to the target, and where it isn't)
+    sentences: pd.DataFrame  # sentence, next, chance, and by way whether it names the marked word
+    distances: pd.DataFrame  # of, correlation: Spearman of 1 - cosine with mean human relatedness
+    rejected: pd.DataFrame  # sentence, reason
+
+
+def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) -> RawCReport:
+    """RAW-C: pairs of sentences that differ in one marked word. pairs: its raw-c.csv.
+
+    A sentence is judged once, in the first pair of two senses of which both sentences are new; hiding and the gradient along
+    the way to the target's vector in the other sentence. Distances are over all pairs. progress(done, total) counts pairs.
+    Raises ValueError where a column is missing or no sentence can be used, NotRecomputable where no word can be hidden.
+    """
+    encoder.check_hideable()
+    sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
+    if missing := {"string", "same", "mean_relatedness", "distance_bert", *sides}.difference(pairs):
+        raise ValueError(f"Expected RAW-C's columns; missing: {', '.join(sorted(missing))}.")
+    units: dict[str, Tensor] = {}
+    rankings, lines, rejected, distance, judged = WordRankings(encoder), [], {}, [], set()
+    for pair in followed(list(pairs.itertuples()), progress):
+        marked = {pair.sentence1: pair.disambiguating_word1, pair.sentence2: pair.disambiguating_word2}
+        for text in marked.keys() - units.keys():
+            try:
+                placed = encoder.placed((text, pair.string))
+                units[text] = _unit(encoder.encoded(placed).hidden[-1], placed)
+            except TextError as error:
+                rejected[text], units[text] = str(error), torch.full((encoder.d_model,), torch.nan).double()
+        own, other = (units[text] for text in (pair.sentence1, pair.sentence2))
+        distance.append(1 - float(own @ other))
+        if not pair.same and judged.isdisjoint(marked) and rejected.keys().isdisjoint(marked):
+            judged |= marked.keys()
+            for text, way in ((pair.sentence1, other - own), (pair.sentence2, own - other)):
+                try:
+                    lines.append(
+                        (text, *_named(rankings, encoder.placed((text, pair.string)), marked[text], units[text], way))
+                    )
+                except TextError as error:
+                    rejected[text] = str(error)
+    if not lines:
+        raise ValueError(" ".join(["None of the sentences can be used.", *list(rejected.values())[:1]]))
+    sentences = pd.DataFrame(lines, columns=["sentence", "next", "chance", *WAYS])
+    parts = {"every": sentences, "next": sentences[sentences["next"]], "apart": sentences[~sentences["next"]]}
+    ways = pd.DataFrame({name: part[["chance", *WAYS]].mean() for name, part in parts.items()})
+    measured = pd.DataFrame({encoder.title: distance, "BERT-base, from the file": pairs["distance_bert"].to_numpy()})
+    people = measured.assign(people=pairs["mean_relatedness"].to_numpy()).dropna().to_numpy().T
+    correlation = rank_correlations(people[:2], people[2:])
+    return RawCReport(
+        ways=ways.rename_axis("way").reset_index(),
+        sentences=sentences,
+        distances=pd.DataFrame({"of": measured.columns, "correlation": correlation}),
+        rejected=pd.DataFrame(rejected.items(), columns=["sentence", "reason"]),
+    )
+
+
+def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
+    """The word's unit vector in each of the states, (..., n, d_model) -> (..., d_model) float64."""
+    return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
+
+
+def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
+    """Whether the marked word is next to the target, the chance to draw it, and whether each of WAYS names it (NaN: unknown)."""
+    words = [word for word in placed.others if not word.is_punctuation]
+    found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
+    if len(found) != 1:
+        raise TextError(f"The marked word {marked!r} stands {len(found)} times beside the target; once is expected.")
+    before = sum(word.start < placed.positions[0] for word in words)
+    yield found[0] in (before - 1, before)
+    yield 1 / len(words)
+    groups, run = [word.positions for word in words], PlacedWord(rankings.encoder.encoded(placed), placed.positions)
+    hidden = rankings.encoder.changed_vectors(placed, hidden=[[Hide(placed.positions, group)] for group in groups])
+    numbers = {"hiding": (normalize(hidden.double(), dim=1) - unit) @ way, **rankings.by_attention(run, groups)}
+    numbers["last layer"] = to_groups(run.sentence.word_rows(run.positions)[-1].mean(dim=0), groups)
+    numbers["gradient"] = rankings.along(placed, unit, groups, way[None])["gradient"][0]
+    for each in (numbers[name] for name in WAYS):
+        yield np.nan if each.isnan().any() else float(each.argmax() == found[0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoarseWSDReport(OfTables):
+    """Accuracy by layer: the sense whose mean over the training sentences is nearest, by cosine."""
+
+    layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1: the mean over words)
+    words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
+    rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
+
+
+def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent) -> CoarseWSDReport:
+    """CoarseWSD-20: a folder a word, each with {train,test}.{data,gold}.txt. Raises ValueError where there is no such folder.
+
+    The paper's 1-NN: a sense is the mean over its training sentences, a test sentence gets the sense of the largest cosine. It
+    takes the sum of the last four layers; each layer is judged, too. progress(done, total) counts words.
+    """
+    folders = sorted(path.parent for path in folder.glob("*/test.data.txt"))
+    if not folders:
+        raise ValueError(
+            f"Expected a folder for each word in {folder}, each with train.data.txt, train.gold.txt and test's."
+        )
+    names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
+    for own in followed(folders, progress):
+        sums: dict[str, Any] = defaultdict(int)
+        for sense, vectors in _vectors(encoder, own, "train", rejected):
+            sums[sense] += vectors
+        senses, right = sorted(sums), []
+        means = normalize(torch.stack([sums[sense] for sense in senses]), dim=-1)  # (n_senses, layers, d_model)
+        for sense, vectors in _vectors(encoder, own, "test", rejected):
+            nearest = (means * normalize(vectors, dim=-1)).sum(dim=-1).argmax(dim=0)
+            right.append([senses[at] == sense for at in nearest])
+        lines += [(own.name, name, hits, len(right)) for name, hits in zip(names, np.mean(right, axis=0))]
+    words = pd.DataFrame(lines, columns=["word", "layer", "accuracy", "n"])
+    layers = words.groupby("layer", sort=False, as_index=False)["accuracy"].mean()
+    return CoarseWSDReport(layers, words, pd.DataFrame(rejected, columns=["word", "split", "row", "reason"]))
+
+
+def _vectors(encoder: Encoder, folder: Path, split: str, rejected: list) -> Iterator[tuple[str, Tensor]]:
+    """Each sentence's sense, and the word's vectors (n_layers + 2, d_model), the last being the sum of the last four."""
+    lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
+    for start in range(0, len(lines), BATCH):
+        placed = []
+        for row in range(start, min(start + BATCH, len(lines))):
+            try:
+                placed += [(senses[row].strip(), _placed(encoder, lines[row]))] if lines[row] else []
+            except TextError as error:
+                rejected.append((folder.name, split, row, str(error)))
+        encodings = encoder.encode_batch([word.sentence for _, word in placed])
+        for (sense, word), encoding in zip(placed, encodings):
+            layers = encoding.hidden[:, list(word.positions)].mean(dim=1)
+            yield sense, torch.cat([layers, layers[-4:].sum(dim=0, keepdim=True)])
+
+
+def _placed(encoder: Encoder, line: str) -> PlacedWord:
+    """The word of a line: its number among the words (from 0), TAB, words. Raises TextError."""
+    number, _, text = line.partition("\t")
+    words = text.split()
+    start = sum(len(word) + 1 for word in words[: int(number)])
+    stop, tokens = start + len(words[int(number)]), encoder.tokenize(" ".join(words))
+    spans = zip(tokens.offsets, tokens.special)
+    own = [at for at, ((a, b), special) in enumerate(spans) if a < stop and b > start and not special]
+    return PlacedWord(tokens, tuple(own))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one check and print its tables; the exit status."""
+    from selfattn import load_encoder
+
+    parser = argparse.ArgumentParser(prog="python -m selfattn.check", description=__doc__.split("\n")[0])
+    parser.add_argument("check", choices=("rawc", "coarsewsd"))
+    parser.add_argument("path", type=Path, help="raw-c.csv, or the folder CoarseWSD-20")
+    parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
+    options = parser.parse_args(arguments)
+    try:
+        encoder = load_encoder(options.encoder) if options.encoder else load_encoder()
+        if options.check == "rawc":
+            found = raw_c(encoder, pd.read_csv(options.path))
+            tables = found.ways, found.distances
+            said = f"{len(found.sentences)} sentences, in {(~found.sentences['next']).sum()} the marked word is apart"
+        else:
+            found = coarse_wsd(encoder, options.path)
+            tables, said = (found.layers,), PUBLISHED
+    except (LoadError, NotRecomputable, OSError, ValueError) as error:
+        print(f"selfattn.check: {error}", file=sys.stderr)
+        return 2
+    print(f"{encoder.title}: {said}; left out: {len(found.rejected)}.")
+    for table in tables:
+        print(table.to_string(index=False, float_format="%.3f"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
