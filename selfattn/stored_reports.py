@@ -165,7 +165,7 @@ def store(name: str, encoder: Encoder, read: object, report: object, folder: Pat
                     np.savetxt(table, value.reshape(-1, value.shape[-1]), fmt=DIGITS, delimiter=",")
         about = {
             **_identity(name, encoder, read),
-            "encoder": encoder.name,
+            "encoder": encoder.title,
             "date": datetime.date.today().isoformat(),
             "libraries": {library: version(library) for library in LIBRARIES},
             "values": values,

@@ -287,6 +287,35 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     return {same: float(np.mean(each)) for same, each in named.items()}
 
 
+# --- which shares are worth naming, and through which heads ----------------------------------------------------------
+
+
+def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
+    """toward(t) and away(t)."""
+    return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
+
+
+def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
+    """The first t of .01, .02, ... that 20 sentences reach, where for it and all larger such t one in eight goes away at most."""
+    grid = [step / 100 for step in range(1, 1000)]
+    judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
+    held = [t for at, (t, _) in enumerate(judged) if all(holds for _, holds in judged[at:])]
+    return held[0] if held else np.nan
+
+
+def first_order_by_head(model, row: Row, word: int, way: np.ndarray, step: float = 1e-4) -> np.ndarray:
+    """How the share begins to grow as the word is hidden in one head alone, (n_layers, n_heads)."""
+    ends = [by_head(model, row, word, way, strength=sign * step) for sign in (1, -1)]
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
+    """The mean over each sense's rows, then over the senses: (n_rows, ...) -> (...)."""
+    return np.mean(
+        [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))], axis=0
+    )
+
+
 # --- other ways to name the word -----------------------------------------------------------------------------------
 
 

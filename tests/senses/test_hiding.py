@@ -41,10 +41,10 @@ def in_float64(encoder: Encoder) -> Encoder:
 
 
 @torch.no_grad()
-def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT):
-    """Every number of the report's tables but intervals, by the plain loops."""
+def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
+    """Every number of the report's tables but intervals, by the plain loops; heads: those of the heads, too."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
-    accuracy, ways = {}, {}
+    accuracy, ways, through = {}, {}, {}
     for word, own in frame.groupby("word"):
         rows = plain_hiding.rows_of(encoder, own)
         found = [plain_hiding.vectors(model, row) for row in rows]
@@ -52,7 +52,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT):
         scores = [plain_hiding.without_axis(model, row) for row in rows]
         made = plain_hiding.judgements(rows, found, [each["most attended"] for each in scores])
         accuracy[word] = made[WHAT].mean().tolist()
-        table, ways[word] = report.words[report.words["word"] == word], []
+        table, ways[word], by_head = report.words[report.words["word"] == word], [], []
         assert table["row"].drop_duplicates().tolist() == own.index.tolist()
         for i, (row, at) in enumerate(zip(rows, found)):
             here, axis = made[made["row"] == i], plain_hiding.axis_without(u, senses, senses[i], i)
@@ -63,6 +63,8 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT):
             np.testing.assert_allclose(
                 lines["picked"], [(here["picked"] == w).mean() for w in range(len(share))], atol=EXACT
             )
+            if heads:
+                by_head.append(plain_hiding.first_order_by_head(model, row, largest(row, share), axis).flatten())
             nearest, distance = plain_hiding.nearest(row), np.full(len(share), np.nan)
             distance[row.named] = row.distance
             names = [(np.mean([(here["picked"] == w).mean() for w in nearest]), -distance)]
@@ -73,9 +75,15 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT):
                 names.append((np.mean(same), moved @ axis))
             ranks = [rank_correlation(score[row.named], share[row.named]) for _, score in names]
             ways[word].append(np.transpose([[often for often, _ in names], ranks]))
+        if heads:
+            through[word] = plain_hiding.mean_over_senses(by_head, senses)
+            assert_heads(report.heads[report.heads["word"] == word], through[word], np.array(by_head), senses)
         same = plain_hiding.between(rows, found)
         named = report.between[report.between["word"] == word].set_index("senses")["named"]
         assert named.to_dict() == pytest.approx({"one": same[True], "two": same[False]}, abs=EXACT)
+    if heads:
+        every = np.array(list(through.values()))
+        assert_heads(report.heads[report.heads["word"] == "all"], every.mean(axis=0), every, ["a word"] * len(every))
     accuracy["all"] = np.mean(list(accuracy.values()), axis=0).tolist()
     for word, expected in accuracy.items():
         own = report.accuracy[report.accuracy["word"] == word]
@@ -93,6 +101,21 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT):
         np.mean([1 / len(row.named) for row in plain_hiding.rows_of(encoder, own)]) for _, own in frame.groupby("word")
     ]
     assert report.luck == pytest.approx(np.mean(counted))
+
+
+def assert_heads(lines, share, values, groups):
+    """One word's lines: the shares, and what 1,000 resamples of the values within their groups give."""
+    np.testing.assert_allclose(lines["share"], share, atol=2e-6)
+    generator, names = np.random.default_rng(0), sorted(set(groups))
+    sizes = [groups.count(name) for name in names]
+    counts = [generator.multinomial(n, np.full(n, 1 / n), size=1000) for n in sizes]
+    own = [values[[at for at, group in enumerate(groups) if group == name]] for name in names]
+    resampled = [
+        np.mean([np.repeat(v, c[at], axis=0).mean(axis=0) for v, c in zip(own, counts)], axis=0) for at in range(1000)
+    ]
+    np.testing.assert_allclose(lines[["low", "high"]].T, np.percentile(resampled, [2.5, 97.5], axis=0), atol=2e-6)
+    first = np.bincount(np.argmax(resampled, axis=1), minlength=len(share)) / 1000
+    np.testing.assert_allclose(lines["leads"], first, atol=0.002)
 
 
 def rank_correlation(first, second) -> float:
@@ -113,13 +136,13 @@ def test_the_plain_loops_agree_on_built_in_words(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
-    assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT)
+    assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
 @pytest.mark.slow
 def test_a_words_stored_numbers_equal_the_live_ones(whole, encoder):
     live = hidden_words(encoder, labelled_sentences().query("word == 'pitcher'"))
-    for name in ("words", "accuracy", "between"):
+    for name in ("words", "accuracy", "between", "heads"):
         own, now = (getattr(each, name).query("word == 'pitcher'").reset_index(drop=True) for each in (whole, live))
         pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
 
@@ -141,6 +164,24 @@ def test_the_figures_of_the_built_in_sentences(whole):
     assert (100 * between["named"]).round(1).to_dict() == {"one": 34.0, "two": 32.7}
     assert between["n"].to_dict() == {"one": 32 * 264, "two": 32 * 288}
     assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
+
+
+def test_the_heads_of_the_built_in_sentences(whole):
+    """Measured: halves of the words rank the heads alike to .92; head 10 of layer 0 leads in 63 % of resamples."""
+    every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
+    assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
+    first = every.iloc[0]
+    assert round(first["share"], 3) == 0.019 and round(first["leads"], 2) == 0.63
+    table = (
+        whole.heads[whole.heads["word"] != "all"]
+        .pivot(index="word", columns=["layer", "head"], values="share")
+        .to_numpy()
+    )
+    generator, alike = np.random.default_rng(0), []
+    for _ in range(200):
+        order = generator.permutation(len(table))
+        alike.append(spearmanr(table[order[:16]].mean(axis=0), table[order[16:]].mean(axis=0)).statistic)
+    assert round(np.mean(alike), 2) == 0.92
 
 
 def test_intervals_of_all_words_are_over_the_words(whole):
@@ -195,6 +236,9 @@ def test_one_word_alone_has_no_interval_over_words_and_may_be_called_all(encoder
         assert own.iloc[:, 1:3].reset_index(drop=True).equals(every.iloc[:, 1:3].reset_index(drop=True))
         assert not own["low"].isna().any() and every[["low", "high"]].isna().all(axis=None)
     assert report.agreement[["low", "high"]].isna().all(axis=None) and not report.agreement["agreement"].isna().any()
+    own, every = np.array_split(report.heads, 2)
+    assert own["share"].tolist() == every["share"].tolist() and own["leads"].sum() == pytest.approx(1)
+    assert every[["low", "high", "leads"]].isna().all(axis=None)
 
 
 def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
@@ -232,6 +276,7 @@ def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
         assert ways.loc[way].isna().all() and f"{way}: {why}" in report.reason
         ways = ways.drop(way)
     assert len(tried) == 2 * bare.n_layers + 1
+    assert report.heads[["share", "low", "high", "leads"]].isna().all(axis=None)
     assert len(ways) == 4 and not ways.isna().any(axis=None) and not report.accuracy.isna().any(axis=None)
 
 
@@ -247,6 +292,7 @@ def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
     assert report.words["share"].isna().all() and (report.between["named"] == 0).all()
+    assert report.heads["share"].isna().all() and report.noise["toward"].sum() == 0
     monkeypatch.setattr(hiding, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
     assert (report.accuracy["accuracy"] == 0.5).all()  # on the middle

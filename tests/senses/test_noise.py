@@ -1,0 +1,103 @@
+"""The noise level against plain loops, and what it must do with labels that mean nothing."""
+
+import numpy as np
+import pytest
+from torch.nn.functional import normalize
+
+from selfattn import Hide
+from selfattn.analysis.sense_means import last_units
+from selfattn.analysis.usable_rows import require_rows
+from selfattn.examples import labelled_sentences
+from selfattn.senses.noise import chance_of, noise_counts, noise_level
+from selfattn.stored_reports import stored
+from tests.senses import plain_hiding
+
+
+def drawn(n=400, seed=3, shift=0.1):
+    generator = np.random.default_rng(seed)
+    return generator.normal(shift, 0.1, n), -np.abs(generator.normal(0.02, 0.08, n))
+
+
+@pytest.mark.parametrize("shift", [0.02, 0.1, 0.3])
+def test_noise_matches_plain_loops(shift):
+    largest, smallest = drawn(shift=shift)
+    counts = noise_counts(largest, smallest)
+    for share, toward, away in counts.itertuples(index=False):
+        assert (toward, away) == plain_hiding.moves(largest, smallest, share)
+    assert counts["share"].iloc[0] == 0.01 and counts[["toward", "away"]].iloc[-1].tolist() == [0, 0]
+    found = noise_level(largest, smallest, 30)
+    assert found.level == pytest.approx(plain_hiding.noise_level(largest, smallest), nan_ok=True)
+    generator, levels = np.random.default_rng(0), []
+    for _ in range(30):
+        rows = generator.integers(0, len(largest), len(largest))
+        levels.append(plain_hiding.noise_level(largest[rows], smallest[rows]))
+    assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
+
+
+def test_a_later_share_with_too_many_moves_away_raises_the_level():
+    largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
+    smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
+    assert noise_level(largest, smallest, 1).level == 0.21  # 6 of 40 go away up to .20, though few do at .05
+    smallest[5] = 0.0
+    assert noise_level(largest, smallest, 1).level == 0.01  # 5 of 40: one in eight
+    smallest[:3] = -0.5  # beyond .30 fewer than 20 sentences judge
+    assert noise_level(largest, smallest, 1).level == 0.01
+
+
+def test_no_level_of_few_sentences_or_of_noise():
+    largest, smallest = drawn(shift=0.3)
+    assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
+    assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
+    assert np.isnan(noise_level(largest, -largest, 20)).all()  # a mirror: at the last share judged as many go away
+    assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
+
+
+def test_chance_counts_moves_about_as_long():
+    shares = np.array([0.074, 0.075, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
+    assert chance_of(0.1, shares) == 2 / 5
+    assert np.isnan(chance_of(0.6, shares)) and chance_of(0.3, shares) == 0
+
+
+def test_noise_of_the_built_in_sentences(encoder):
+    report = stored("hidden_words", encoder, labelled_sentences()).report
+    assert report.level == (0.21, 0.19, 0.31)
+    counts = report.noise.set_index("share")
+    assert counts.loc[0.21].tolist() == [296, 35]
+    largest = report.named.groupby(["word", "row"])["share"].max()
+    assert round((largest >= report.level.level).mean(), 2) == 0.39
+    assert [round(report.chance_of(share), 2) for share in (0.1, 0.21, 0.33)] == [0.33, 0.18, 0.12]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_labels_that_mean_nothing_have_a_level_near_one_or_none(encoder):
+    """Measured: shuffled 1.11, one sense split in two .78."""
+    items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
+    generator, shuffled, split = np.random.default_rng(0), [], []
+    for _, own in items.groupby("word"):
+        units, senses = last_units(encoder, own["placed"].tolist()).numpy(), own["sense"].to_numpy(dtype=str)
+        moved = [
+            normalize(encoder.changed_vectors(word, hidden=hides(word)).double(), dim=1).numpy() - unit
+            for word, unit in zip(own["placed"], units)
+        ]
+        shuffled += extremes(units, moved, range(len(units)), generator.permutation(senses))
+        for sense in np.unique(senses):
+            rows = np.flatnonzero(senses == sense)
+            split += extremes(units, moved, rows, generator.permutation(np.arange(len(rows)) % 2))
+    for found in (shuffled, split):
+        level = noise_level(*np.transpose(found), 1).level
+        assert np.isnan(level) or level > 0.7
+
+
+def hides(word):
+    return [[Hide(word.positions, other.positions)] for other in word.others if not other.is_punctuation]
+
+
+def extremes(units, moved, rows, labels):
+    """Each row's largest and smallest share along the axis between the labels."""
+    found = []
+    for at, row in enumerate(rows):
+        axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)
+        share = moved[row] @ axis / (axis @ axis)
+        found.append((share.max(), share.min()))
+    return found

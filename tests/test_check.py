@@ -1,0 +1,178 @@
+"""The checks against others' data, over small files of our own in the same columns, and by plain loops."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import LoadError, check
+from selfattn.check import coarse_wsd, raw_c
+from tests.senses import plain_hiding
+
+PAIRS = [
+    ("bank", "The muddy bank waited.", "The loan bank waited.", False, "muddy", "loan", 1.0, 0.4),
+    ("bank", "The muddy bank waited.", "It sat by the bank after rain.", False, "muddy", "rain", 2.0, 0.3),
+    ("bank", "It sat by the bank after rain.", "The loan bank waited.", False, "rain", "loan", 1.5, 0.5),
+    ("bank", "It sat by the bank after rain.", "It sat by the bank after loan.", False, "rain", "loan", 0.5, 0.6),
+    ("bank", "The muddy bank waited.", "The rain bank waited.", True, "muddy", "rain", 4.0, 0.1),
+    ("bank", "The morning bank sat.", "The loan bank sat by rain.", False, "night", "loan", 0.0, 0.7),
+    ("bank", "No word of it.", "The loan bank sat.", False, "no", "loan", 0.0, 0.7),
+]  # fmt: skip
+COLUMNS = [
+    "string",
+    "sentence1",
+    "sentence2",
+    "same",
+    "disambiguating_word1",
+    "disambiguating_word2",
+    "mean_relatedness",
+]
+
+
+@pytest.fixture
+def pairs():
+    return pd.DataFrame(PAIRS, columns=[*COLUMNS, "distance_bert"])
+
+
+@torch.no_grad()
+def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
+    encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
+    report = raw_c(encoder, pairs)
+    judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
+    judged.remove((PAIRS[5], 0))  # its marked word isn't there
+    expected = []
+    for (word, *texts, _, first, second, _, _), side in judged:
+        own, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
+        vectors, way = plain_hiding.vectors(model, own), plain_hiding.vectors(model, other).u
+        way = way - vectors.u
+        weights = plain_hiding.attended(model, own)
+        marked = [text.casefold() for text in own.texts].index((first, second)[side])
+        scores = [
+            plain_hiding.shares(vectors.u, vectors.hidden, way), weights.mean(axis=(0, 1)), weights[-1].mean(axis=0),
+            weights.max(axis=(0, 1)), plain_hiding.without_axis(model, own)["rollout"],
+            plain_hiding.first_order(model, own, own.others) @ way,
+        ]  # fmt: skip
+        near = own.distance[own.named.index(marked)] == 1
+        expected.append(
+            [texts[side], near, 1 / len(own.named), *(plain_hiding.largest(own, each) == marked for each in scores)]
+        )
+    assert report.sentences.to_numpy().tolist() == expected
+    numbers = np.array([line[2:] for line in expected], dtype=float)
+    near = np.array([line[1] for line in expected])
+    table = report.ways.set_index("way")
+    assert table.index.tolist() == ["chance", *check.WAYS]
+    for name, rows in (("every", near | True), ("next", near), ("apart", ~near)):
+        assert table[name].tolist() == pytest.approx(numbers[rows].mean(axis=0).tolist())
+    assert 0 < near.mean() < 1
+    reasons = dict(report.rejected.itertuples(index=False))
+    assert "'night' stands 0 times beside the target" in reasons["The morning bank sat."]
+    assert "'bank' stands 0 times" in reasons["No word of it."] and len(reasons) == 2
+
+
+def test_raw_c_distances_beside_people(encoder_of, pairs):
+    encoder = encoder_of("BERT")
+    found = raw_c(encoder, pairs).distances.set_index("of")["correlation"]
+    cosines = []
+    for _, *texts, _, _, _, _, _ in PAIRS[:6]:
+        a, b = (encoder.encode(text) for text in texts)
+        own = [each.vector(encoder.n_layers, each.places("bank")[0].positions) for each in (a, b)]
+        cosines.append(1 - float(torch.cosine_similarity(*own, dim=0)))
+    usable = pairs.iloc[:6]
+    people = usable["mean_relatedness"]
+    assert found[encoder.title] == pytest.approx(pd.Series(cosines).corr(people, method="spearman"))
+    assert found["BERT-base, from the file"] == pytest.approx(usable["distance_bert"].corr(people, method="spearman"))
+
+
+def test_raw_c_says_what_is_missing(encoder_of, pairs):
+    with pytest.raises(ValueError, match="missing: same, string"):
+        raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
+    with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' stands 0 times"):
+        raw_c(encoder_of("BERT"), pairs.iloc[6:])
+
+
+COARSE = {
+    "train": [
+        ("1\tthe bank of the river", "1"), ("5\train and the muddy river bank waited", "1"), ("1\ta bank approved a loan", "0"),
+        ("3\tloan by the bank", "0"), ("0\tbank of the loan", "0"), (f"0\tbank {'river ' * 80}", "1"),
+    ],
+    "test": [("1\tthe bank and the rain", "1"), ("2\twaited the riverbank loan", "0"), ("0\tbank", "1")],
+}  # fmt: skip
+
+
+@pytest.fixture
+def coarse(tmp_path):
+    for word, swapped in (("bank", ""), ("riverbank", "river")):
+        (tmp_path / word).mkdir()
+        for split, lines in COARSE.items():
+            data = [line.replace("bank", word) if swapped else line for line, _ in lines]
+            (tmp_path / word / f"{split}.data.txt").write_text("\n".join(data) + "\n")
+            (tmp_path / word / f"{split}.gold.txt").write_text("\n".join(sense for _, sense in lines))
+    return tmp_path
+
+
+def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
+    encoder = encoder_of("BERT")
+    report = coarse_wsd(encoder, coarse)
+
+    def vectors(line):
+        number, text = line.split("\t")
+        read = encoder.encode(text)
+        word = text.split()[int(number)]
+        (at,) = [own.positions for own in read.words if own.text == word]
+        layers = [layer[list(at)].mean(dim=0).numpy() for layer in read.hidden]
+        return np.stack([*layers, np.sum(layers[-4:], axis=0)])
+
+    def unit(each):
+        return each / np.linalg.norm(each, axis=-1, keepdims=True)
+
+    for word in ("bank", "riverbank"):
+        lines = {
+            split: list(
+                zip(
+                    (coarse / word / f"{split}.data.txt").read_text().splitlines(),
+                    [sense for _, sense in COARSE[split]],
+                )
+            )
+            for split in COARSE
+        }
+        train = [(vectors(line), sense) for line, sense in lines["train"][:5]]
+        means = {own: unit(np.mean([each for each, sense in train if sense == own], axis=0)) for own in "01"}
+        right = [
+            (((means[sense] - means["10"[int(sense)]]) * vectors(line)).sum(axis=-1) > 0)
+            for line, sense in lines["test"]
+        ]
+        own = report.words[report.words["word"] == word]
+        assert own["accuracy"].tolist() == pytest.approx(np.mean(right, axis=0).tolist()) and (own["n"] == 3).all()
+    assert report.layers["layer"].tolist() == ["embedding", *range(encoder.n_layers), "sum of the last four"]
+    both = report.words.pivot(index="layer", columns="word", values="accuracy").loc[report.layers["layer"]]
+    assert report.layers["accuracy"].tolist() == pytest.approx(both.mean(axis=1).tolist())
+    assert report.rejected[["word", "split", "row"]].to_numpy().tolist() == [
+        ["bank", "train", 5],
+        ["riverbank", "train", 5],
+    ]
+    assert report.rejected["reason"].str.contains("tokens").all()
+
+
+def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("selfattn.load_encoder", lambda *name: asked.append(name) or encoder_of("BERT"))
+    pairs.to_csv(tmp_path / "pairs.csv")
+    assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
+    assert check.main(["coarsewsd", str(coarse)]) == 0
+    said = capsys.readouterr().out
+    assert "5 sentences, in 2 the marked word is apart; left out: 2." in said
+    assert "0.940" in said and "feature extraction" in said and "sum of the last four" in said
+    assert asked == [("a folder",), ()]
+
+
+def test_the_command_says_what_is_wrong(monkeypatch, tmp_path, encoder_of, capsys):
+    monkeypatch.setattr("selfattn.load_encoder", lambda: encoder_of("BERT"))
+    assert check.main(["coarsewsd", str(tmp_path)]) == 2 and check.main(["rawc", str(tmp_path / "none.csv")]) == 2
+
+    def refused():
+        raise LoadError("missing", "There is none.")
+
+    monkeypatch.setattr("selfattn.load_encoder", refused)
+    assert check.main(["rawc", "pairs.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "Expected a folder for each word" in said and "none.csv" in said and "There is none." in said
