@@ -27,6 +27,7 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, SCAN, LESSON = 1.10, 0.85, 1.5  # bounds of ratios
+BORDERLINE = 2  # sentences whose share may fall to the other side of a hundredth
 WEIGHTS, STATES, SHARES = (
     1e-5,
     1e-4,
@@ -56,18 +57,31 @@ class Plan:
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
     rows: int = 20_000
+    words: int = 32  # of the built-in labelled ones
     judges_time: bool = True
 
 
-DRY = Plan(lengths=(16,), rounds=2, rows=24, judges_time=False)
+DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Every check; one whose package is missing says so. A bound of a time is dropped where the plan judges none."""
-    for check in (parity, capture, removal, hiding, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
+    for check in (
+        parity,
+        capture,
+        removal,
+        hiding,
+        senses,
+        content,
+        memory_runs_out,
+        seeds,
+        scan_rate,
+        peak_memory,
+        lesson,
+    ):
         try:
             for found in check(encoder, on_cpu, plan):
-                judged = plan.judges_time or check in (parity, removal, hiding, memory_runs_out, seeds)
+                judged = plan.judges_time or check in (parity, removal, hiding, senses, content, memory_runs_out, seeds)
                 yield found if judged else replace(found, holds=None)
         except ImportError as error:
             yield Check(check.__name__.replace("_", " "), f"not measured: {error}")
@@ -119,6 +133,33 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     for what in ("share", "by_head"):
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
         yield _most(f"hidden words beside the CPU's, {what.replace('_', ' ')}", apart, SHARES)
+
+
+def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """Words hidden in the built-in labelled sentences: shares, heads and what the noise level is made of, beside the CPU's."""
+    from selfattn.examples import labelled_sentences
+    from selfattn.senses import hidden_words
+
+    read = labelled_sentences()
+    read = read[read["word"].isin(sorted(set(read["word"]))[: plan.words])]
+    ours, theirs = (hidden_words(each, read) for each in (encoder, on_cpu))
+    for what in ("words", "heads"):
+        apart = (getattr(ours, what)["share"] - getattr(theirs, what)["share"]).abs().max()
+        yield _most(f"{what} over {len(read)} labelled sentences beside the CPU's", float(apart), SHARES)
+    counts = (each.noise.set_index("share") for each in (ours, theirs))
+    apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
+    yield _most("sentences that go toward or away, beside the CPU's", apart, BORDERLINE)
+    if plan.words >= len(set(labelled_sentences()["word"])):
+        found = [f"{each.level.level:.2f}" for each in (ours, theirs)]
+        yield Check("noise level, beside the CPU's", " and ".join(found), "equal", found[0] == found[1])
+
+
+def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """What reports are kept by doesn't depend on the device, so that one measured on the CPU is found here."""
+    from selfattn.stored_reports import identity
+
+    same = identity(encoder) == identity(on_cpu)
+    yield Check("the digest that reports are kept by is the CPU's", "yes" if same else "no", "yes", same)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:

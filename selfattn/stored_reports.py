@@ -28,7 +28,7 @@ import torch
 
 from selfattn import senses
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.analysis.usable_rows import check_rows, named_rows
+from selfattn.analysis.usable_rows import named_rows, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
@@ -144,9 +144,9 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
     return Stored(KINDS[name].type(**values), about["date"])
 
 
-def store(name: str, encoder: Encoder, read: object, report: object, folder: Path = FOLDER) -> None:
-    """Write a report so that `stored` finds it: whole, or not at all."""
-    place = _place(name, encoder, folder)
+def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
+    """Write a report so that `stored` finds it: whole, or not at all. folder: None: where those are that are shipped."""
+    place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
     with tempfile.TemporaryDirectory(dir=place.parent) as beside:
@@ -197,30 +197,20 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
     if found := stored("hidden_words", encoder, read):
         return found.report
     encoder.check_hideable()
-    folder, done = _place("words", encoder, kept_folder()), 0
-    reports, rejected = {}, []
-    for word in MOST_TELLING:
+    usable, rejected = require_rows(encoder, read, per_sense=PER_SENSE, most=MOST, others=OTHERS)
+    folder, done, reports = _place("words", encoder, kept_folder()), 0, {}
+    for word in (word for word in MOST_TELLING if word in set(usable["word"])):
         own = read[read["word"] == word]
         kept = stored("hidden_words", encoder, own, folder / word)
-        try:
-            report = (
-                kept.report
-                if kept
-                else senses.hidden_words(encoder, own, lambda at, _, n=done: progress(n + at, len(read)))
-            )
-        except ValueError:  # none of its rows can be used
-            rejected.append(named_rows(check_rows(encoder, own, per_sense=PER_SENSE, most=MOST, others=OTHERS)[1]))
+        if kept:
+            reports[word] = kept.report
         else:
-            if not kept:
-                store("hidden_words", encoder, own, report, folder / word)
-            reports[word] = report
-            rejected.append(report.rejected)
-        done += len(own)
-    if not reports:
-        raise ValueError(f"None of the {len(read)} rows can be used. First reason: {rejected[0]['reason'].iloc[0]}")
+            reports[word] = senses.hidden_words(encoder, own, lambda at, _, n=done: progress(n + at, len(usable)))
+            store("hidden_words", encoder, own, reports[word], folder / word)
+        done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
-    reason = next((each.reason for each in ordered if each.reason), "")
-    whole = over_words(ordered, pd.concat(rejected), reason)
+    left_out = [named_rows(rejected[~rejected["word"].isin(reports)]), *(each.rejected for each in ordered)]
+    whole = over_words(ordered, pd.concat(left_out), next((each.reason for each in ordered if each.reason), ""))
     store("hidden_words", encoder, read, whole, kept_folder())
     shutil.rmtree(folder)
     return whole

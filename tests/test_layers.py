@@ -29,7 +29,7 @@ def test_the_library_knows_nothing_of_streamlit():
 # The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
-    "analysis", "senses", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
+    "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
     "captions", "views", "export", "notebook", "__main__", "dashboard", "pages", "app",
 )  # fmt: skip
 

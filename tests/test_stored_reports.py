@@ -1,15 +1,18 @@
-"""What is stored is what would be computed now: of these sentences, these weights and this method."""
+"""What is stored is what would be computed now: of these sentences, this encoder and this method."""
 
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import stored_reports
-from selfattn.senses import separation
-from selfattn.stored_reports import KINDS, store, stored
+from selfattn import load_encoder, stored_reports
+from selfattn.examples import labelled_sentences
+from selfattn.senses import hidden_words, separation
+from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, identity, measured, store, stored
+from tests.senses.conftest import tiny_table
 
 ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports`, and keep what it writes."
 
@@ -66,5 +69,112 @@ def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(e
     newer = dataclasses.replace(KINDS["separation"], version=KINDS["separation"].version + 1)
     monkeypatch.setitem(stored_reports.KINDS, "separation", newer)
     assert stored("separation", encoder, labelled, tmp_path) is None
-    about = json.loads((tmp_path / "separation/about.json").read_text())
+    about = json.loads((tmp_path / identity(encoder)[:12] / "separation/about.json").read_text())
     assert set(about["libraries"]) == {"torch", "transformers", "numpy", "pandas"}
+
+
+def test_stored_reports_take_a_megabyte_an_encoder_at_most():
+    sizes = [sum(file.stat().st_size for file in own.rglob("*.*")) for own in FOLDER.iterdir()]
+    assert len(sizes) == 2 and max(sizes) < 1_000_000
+
+
+def test_the_second_encoder_has_its_reports():
+    """all-mpnet-base-v2, known by its weights."""
+    about = [json.loads(file.read_text()) for file in FOLDER.glob("*/hidden_words/about.json")]
+    (second,) = [each for each in about if each["encoder"] == "all-mpnet-base-v2"]
+    assert second["weights"] == "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+    folder = FOLDER / second["weights"][:12]
+    assert {each.name for each in folder.iterdir()} == {"hidden_words", "sense_means", "separation"}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif("SELFATTN_TEST_MPNET" not in os.environ, reason="SELFATTN_TEST_MPNET names no folder")
+def test_two_words_of_the_second_encoder_equal_the_live_ones():
+    mpnet, read = load_encoder(os.environ["SELFATTN_TEST_MPNET"], device="cpu"), labelled_sentences()
+    report = stored("hidden_words", mpnet, read).report
+    assert report.level == (0.12, 0.11, 0.2)
+    assert report.noise.set_index("share").loc[0.12].tolist() == [217, 25]
+    live = hidden_words(mpnet, read[read["word"].isin(["bank", "pitcher"])])
+    for name in ("words", "accuracy", "between", "heads"):
+        own, now = (
+            getattr(each, name).query("word in ('bank', 'pitcher')").reset_index(drop=True) for each in (report, live)
+        )
+        pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
+
+
+@pytest.fixture
+def two_words(monkeypatch, tmp_path):
+    """The built-in sentences are of two words, and the cache folder is here."""
+    table = tiny_table("water", "money").sort_values("word")
+    monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
+    monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))
+    monkeypatch.setenv("SELFATTN_CACHE", str(tmp_path / "kept"))
+    return table
+
+
+def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
+    encoder, counted, asked, make = encoder_of("BERT"), [], [], stored_reports.senses.hidden_words
+    monkeypatch.setattr(
+        stored_reports.senses, "hidden_words", lambda *given: asked.append(given[1]["word"].iloc[0]) or make(*given)
+    )
+
+    def stop(done, total):
+        counted.append((done, total))
+        if done == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measured(encoder, stop)
+    assert stored("hidden_words", encoder, two_words) is None and asked == ["riverbank", "bank"]
+    found = measured(encoder, lambda *progress: counted.append(progress))
+    assert asked == ["riverbank", "bank", "bank"]
+    assert counted == [(n, 18) for n in [*range(1, 13), *range(10, 19)]]
+    same(found, make(encoder, two_words), atol=1e-6)
+    same(measured(encoder), found, atol=1e-6)
+    assert len(asked) == 3 and stored("hidden_words", encoder, two_words) is not None
+    kept = stored_reports.kept_folder() / identity(encoder)[:12]
+    assert [each.name for each in kept.iterdir()] == ["hidden_words"]  # nothing of single words is left
+    assert stored("hidden_words", dataclasses.replace(encoder, digest="another"), two_words) is None
+
+
+def test_a_word_that_can_not_be_measured_is_left_out(encoder_of, two_words, monkeypatch):
+    alone = two_words[(two_words["word"] == "riverbank") | (two_words["sense"] == "water")]
+    monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone)
+    found, live = measured(encoder_of("BERT")), hidden_words(encoder_of("BERT"), alone)
+    assert found.words["word"].unique().tolist() == ["riverbank"]
+    assert found.rejected["reason"].tolist() == live.rejected["reason"].tolist() != []
+    monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone[alone["word"] == "bank"])
+    with pytest.raises(ValueError, match=r"None of the 4 rows can be used. First reason: 'bank' has no second sense"):
+        measured(encoder_of("BERT"))
+
+
+def test_a_report_is_stored_whole_or_not_at_all(encoder, tmp_path, monkeypatch):
+    means = stored("sense_means", encoder, labelled_sentences()).report
+    store("sense_means", encoder, labelled_sentences(), means, tmp_path)
+    monkeypatch.setattr(np, "savetxt", lambda *given, **options: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(OSError, match="no space"):
+        store("sense_means", encoder, labelled_sentences(), means, tmp_path)
+    same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, means, atol=1e-6)
+    assert [each.name for each in (tmp_path / identity(encoder)[:12]).iterdir()] == ["sense_means"]
+
+
+def test_most_telling_words_come_first(encoder):
+    accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
+    told = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
+    more = told["the word alone"] - told["any other alone"]
+    assert tuple(more.sort_values(ascending=False, kind="stable").index) == MOST_TELLING
+
+
+def test_one_command_stores_an_encoders_reports(encoder, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("selfattn.load_encoder", lambda *name, device: asked.append(name) or encoder)
+    monkeypatch.setattr(stored_reports, "FOLDER", tmp_path)
+    assert stored_reports.main(["pronouns", "--encoder", "a folder"]) == 0 and asked == [("a folder",)]
+    (table,) = tmp_path.glob("*/pronouns/antecedent.csv.gz")
+    shipped = FOLDER / table.relative_to(tmp_path)
+    apart = [np.loadtxt(each, delimiter=",") for each in (table, shipped)]
+    np.testing.assert_allclose(*apart, atol=1e-4)
+    assert f"pronouns: stored in {table.parent}" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        stored_reports.main(["no such report"])

@@ -53,7 +53,7 @@ def test_no_level_of_few_sentences_or_of_noise():
 
 
 def test_chance_counts_moves_about_as_long():
-    shares = np.array([0.074, 0.075, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
+    shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     assert chance_of(0.1, shares) == 2 / 5
     assert np.isnan(chance_of(0.6, shares)) and chance_of(0.3, shares) == 0
 
