@@ -23,7 +23,8 @@ def test_numbers_that_are_off_and_bounds_that_are_not_kept_are_told(encoder, mon
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)
 
-    for name in ("capture", "removal", "hiding", "senses", "content", "memory_runs_out", "seeds", "scan_rate", "peak_memory", "lesson"):
+    others = "capture, removal, hiding, senses, content, memory_runs_out, seeds, scan_rate, peak_memory, lesson"
+    for name in others.split(", "):
         monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
     monkeypatch.setattr(gpu_check, "parity", wrong)
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True]

@@ -27,7 +27,7 @@ from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.noise import NoiseLevel, chance_of, noise_counts, noise_level
+from selfattn.senses.noise import NoiseLevel, noise_counts, noise_level
 from selfattn.senses.resampling import SEED, interval, percentiles, rank_correlations, word_draws
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
@@ -37,6 +37,7 @@ MOST = 128  # rows a word
 OTHERS = 2  # words beside it in a row: one is picked, and one isn't
 DEALS = 5  # a row: each makes two halves, and each half picks once
 RESAMPLES = 1000
+NEAR = 0.025  # shares are about as long
 NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share on, and this many times the next one's
 GUESS = 0.5  # the right sense, or the mean of the others
 ALL = "all"  # the word of the rows that stand for all words together
@@ -96,8 +97,9 @@ class HiddenWordsReport(OfTables):
         return noise_level(*self._extremes, RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """How many of the moves about as long as this share, within .025, go in the wrong direction: 0 to 1."""
-        return chance_of(share, self.named["share"].to_numpy())
+        """How many of the words' moves about this long go in the wrong direction, 0 to 1; NaN where none is about this long."""
+        about = self.named["share"][lambda moves: (moves.abs() >= share - NEAR) & (moves.abs() < share + NEAR)]
+        return float((about < 0).mean())
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -346,21 +348,17 @@ def _heads(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarr
 
     Rows of NaN are left out. Of one row the interval and leads are NaN.
     """
-    known = ~np.isnan(by_head).any(axis=1)
-    by_head, groups, generator = by_head[known], groups[known], np.random.default_rng(SEED)
-    n, names = len(groups), np.unique(groups)
-    weights = np.zeros((1 + RESAMPLES * (n > 1), n))  # the mean itself, then its resamples
-    for own in (groups == name for name in names):
-        even = np.full(own.sum(), 1 / own.sum())
-        weights[0, own] = even / len(names)
-        weights[1:, own] = generator.multinomial(own.sum(), even, size=len(weights) - 1) / own.sum() / len(names)
-    share, *drawn = weights @ by_head if n else np.full((1, len(heads)), np.nan)
-    drawn = np.reshape(drawn, (-1, len(heads)))
-    low, high = percentiles(drawn)
-    leads = np.bincount(drawn.argmax(axis=1), minlength=len(heads)) / len(drawn) if len(drawn) else np.nan
-    return heads.assign(share=share, low=low, high=high, leads=leads).assign(word=word)[
-        ["word", "layer", "head", "share", "low", "high", "leads"]
-    ]
+    known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
+    own = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
+    found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}
+    if own:
+        found["share"] = np.mean([rows.mean(axis=0) for rows in own], axis=0)
+    if known.sum() > 1:
+        picks = [generator.integers(0, len(rows), (RESAMPLES, len(rows))) for rows in own]
+        drawn = np.mean([rows[each].mean(axis=1) for rows, each in zip(own, picks)], axis=0)
+        found["low"], found["high"] = percentiles(drawn)
+        found["leads"] = np.bincount(drawn.argmax(axis=1), minlength=len(heads)) / RESAMPLES
+    return pd.DataFrame({"word": word, "layer": heads["layer"], "head": heads["head"], **found})
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:

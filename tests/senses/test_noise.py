@@ -1,6 +1,7 @@
 """The noise level against plain loops, and what it must do with labels that mean nothing."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from torch.nn.functional import normalize
 
@@ -8,7 +9,8 @@ from selfattn import Hide
 from selfattn.analysis.sense_means import last_units
 from selfattn.analysis.usable_rows import require_rows
 from selfattn.examples import labelled_sentences
-from selfattn.senses.noise import chance_of, noise_counts, noise_level
+from selfattn.senses.hiding import HiddenWordsReport
+from selfattn.senses.noise import noise_counts, noise_level
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding
 
@@ -54,8 +56,10 @@ def test_no_level_of_few_sentences_or_of_noise():
 
 def test_chance_counts_moves_about_as_long():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
-    assert chance_of(0.1, shares) == 2 / 5
-    assert np.isnan(chance_of(0.6, shares)) and chance_of(0.3, shares) == 0
+    words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
+    report = HiddenWordsReport(words, *[pd.DataFrame()] * 5, reason="")
+    assert report.chance_of(0.1) == 2 / 5
+    assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 
 
 def test_noise_of_the_built_in_sentences(encoder):
