@@ -33,9 +33,7 @@ from selfattn.words import to_groups
 
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
 LAST_FOUR = "sum of the last four"  # what the paper takes as a word's vector
-PUBLISHED = (
-    f"BERT-base as published: 0.940, the {LAST_FOUR} layers (by feature extraction; the other method is fine-tuning)"
-)
+PUBLISHED = f"BERT-base, as published: 0.940, {LAST_FOUR} layers (feature extraction; its other method is fine-tuning)"
 BATCH = 64  # sentences that are encoded together
 
 
@@ -77,10 +75,9 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
         if not pair.same and judged.isdisjoint(marked) and rejected.keys().isdisjoint(marked):
             judged |= marked.keys()
             for text, way in ((pair.sentence1, other - own), (pair.sentence2, own - other)):
+                placed = encoder.placed((text, pair.string))
                 try:
-                    lines.append(
-                        (text, *_named(rankings, encoder.placed((text, pair.string)), marked[text], units[text], way))
-                    )
+                    lines.append((text, *_named(rankings, placed, marked[text], units[text], way)))
                 except TextError as error:
                     rejected[text] = str(error)
     if not lines:
@@ -88,13 +85,17 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
     sentences = pd.DataFrame(lines, columns=["sentence", "next", "chance", *WAYS])
     parts = {"every": sentences, "next": sentences[sentences["next"]], "apart": sentences[~sentences["next"]]}
     ways = pd.DataFrame({name: part[["chance", *WAYS]].mean() for name, part in parts.items()})
-    measured = pd.DataFrame({encoder.title: distance, "BERT-base, from the file": pairs["distance_bert"].to_numpy()})
-    people = measured.assign(people=pairs["mean_relatedness"].to_numpy()).dropna().to_numpy().T
-    correlation = rank_correlations(people[:2], people[2:])
+    theirs = pairs[["distance_bert", "mean_relatedness"]].to_numpy()
+    measured = np.column_stack([distance, theirs])[~np.isnan(distance)].T
     return RawCReport(
         ways=ways.rename_axis("way").reset_index(),
         sentences=sentences,
-        distances=pd.DataFrame({"of": measured.columns, "correlation": correlation}),
+        distances=pd.DataFrame(
+            {
+                "of": [encoder.title, "BERT-base, from the file"],
+                "correlation": rank_correlations(measured[:2], measured[2:]),
+            }
+        ),
         rejected=pd.DataFrame(rejected.items(), columns=["sentence", "reason"]),
     )
 

@@ -149,9 +149,8 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
     """The report over all words, of reports over one word each. A way that has no numbers for one word has none for all."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     own = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
-    right, by_head = (
-        np.stack([each[of] for each in own[name]]) for name, of in (("accuracy", "accuracy"), ("heads", "share"))
-    )
+    right = np.stack([each["accuracy"] for each in own["accuracy"]])
+    by_head = np.stack([each["share"] for each in own["heads"]])
     heads = own["heads"][0][["layer", "head"]]
     every = {
         "accuracy": pd.DataFrame({"word": ALL, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
@@ -252,7 +251,7 @@ def _judged(
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
     """The share of the axis that hiding one word in each head alone moves it, by gradient; NaN where that can't be had."""
-    if "gradient" in rankings.reasons:
+    if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
     return found[at].flatten().double().numpy()
