@@ -132,6 +132,7 @@ def hidden(accuracy=(), agreement=(), one=(0.34, 0.31, 0.37), two=(0.33, 0.29, 0
             columns=["way", "agreement", "low", "high", "rank"],
         ),
         between=pd.DataFrame(pairs, columns=["word", "senses", "named", "low", "high"]),
+        heads=pd.DataFrame(),
         rejected=pd.DataFrame(),
         reason=reason,
     )

@@ -280,6 +280,18 @@ def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
     assert len(ways) == 4 and not ways.isna().any(axis=None) and not report.accuracy.isna().any(axis=None)
 
 
+def test_a_way_without_numbers_for_one_word_has_none_over_all(encoder_of):
+    reports = [
+        hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=[word])) for word in ("bank", "riverbank")
+    ]
+    lines = reports[0].agreement.copy()
+    lines.loc[lines["way"] == "rollout", "agreement"] = np.nan
+    found = hiding.over_words([dataclasses.replace(reports[0], agreement=lines), reports[1]], pd.DataFrame())
+    assert found.agreement.set_index("way").isna().all(axis=1).pipe(lambda none: none[none].index.tolist()) == [
+        "rollout"
+    ]
+
+
 def test_where_no_word_can_be_hidden_it_is_refused(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before a table is read
