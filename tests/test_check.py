@@ -13,8 +13,8 @@ PAIRS = [
     ("bank", "The muddy bank waited.", "The loan bank waited.", False, "muddy", "loan", 1.0, 0.4),
     ("bank", "The muddy bank waited.", "It sat by the bank after rain.", False, "muddy", "rain", 2.0, 0.3),
     ("bank", "It sat by the bank after rain.", "The loan bank waited.", False, "rain", "loan", 1.5, 0.5),
-    ("bank", "It sat by the bank after rain.", "It sat by the bank after loan.", False, "rain", "loan", 0.5, 0.6),
-    ("bank", "The muddy bank waited.", "The rain bank waited.", True, "muddy", "rain", 4.0, 0.1),
+    ("bank", "It sat by the bank after rain.", "It sat by the bank after loan.", False, "after", "loan", 0.5, 0.6),
+    ("bank", "A morning bank waited.", "The rain bank waited.", True, "morning", "rain", 4.0, 0.1),
     ("bank", "The morning bank sat.", "The loan bank sat by rain.", False, "night", "loan", 0.0, 0.7),
     ("bank", "No word of it.", "The loan bank sat.", False, "no", "loan", 0.0, 0.7),
 ]  # fmt: skip
@@ -129,6 +129,8 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
             ((means[own] - means["10"[int(own)]]) * vectors(line, word)).sum(axis=-1) > 0
             for line, own in COARSE["test"]
         ]
+        sums = [each.numpy() for _, each in check._vectors(encoder, coarse / word, "test", [])]
+        np.testing.assert_allclose(sums, [vectors(line, word) for line, _ in COARSE["test"]], atol=1e-5)
         own = report.words[report.words["word"] == word]
         assert own["accuracy"].tolist() == pytest.approx(np.mean(right, axis=0).tolist()) and (own["n"] == 3).all()
     both = report.words.pivot(index="layer", columns="word", values="accuracy").loc[report.layers["layer"]]
@@ -146,7 +148,7 @@ def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monk
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
     said = capsys.readouterr().out
-    assert "5 sentences, in 2 the marked word is apart; left out: 2." in said
+    assert "5 sentences, in 1 the marked word is apart; left out: 2." in said
     assert "0.940" in said and "feature extraction" in said and "sum of the last four" in said
     assert asked == [("a folder",), ()]
 
