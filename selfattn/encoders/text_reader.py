@@ -78,9 +78,9 @@ class TextReader:
         self._check_length(len(tokens.ids))
         if (number := max(tokens.ids)) >= self._rows:
             raise TextError(
-                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the number {number:,}, and {self.title} has vectors "
-                f"for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again from "
-                "one model."
+                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the number {number:,}, and {self.title} has "
+                f"vectors for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again "
+                "from one model."
             )
         if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
             raise TextError(
