@@ -38,7 +38,6 @@ PAGES = {
         ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell", ""),
     ],
 }
-CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
 OLD = ("explore/predictions.py", "Predictions", "masked-words")  # what links may still ask for
 
 
@@ -114,9 +113,6 @@ async def started(_: st.App):
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
-    later = threading.Timer(CALM, lambda: importlib.import_module("selfattn.dashboard.encoder_picker").start_helper())
-    later.daemon = True
-    later.start()
     yield
 
 

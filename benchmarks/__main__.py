@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-NAMES = ("base_size", "capture", "hiding", "scan_rate", "start_up", "visitors")
+NAMES = ("base_size", "capture", "hiding", "load", "scan_rate", "start_up", "visitors")
 
 
 def main() -> None:

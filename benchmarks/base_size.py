@@ -46,9 +46,14 @@ def main() -> Iterator[Row]:
 def saved(folder: Path) -> str:
     """The model beside the bundled encoder's tokeniser."""
     base_size("sdpa").save_pretrained(folder)
+    copy_tokenizer(folder)
+    return str(folder)
+
+
+def copy_tokenizer(folder: Path) -> None:
+    """Put the bundled encoder's tokeniser into a folder."""
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(resolve().folder / name, folder)
-    return str(folder)
 
 
 def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:

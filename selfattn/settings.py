@@ -29,11 +29,6 @@ class Settings:
     separate_pass_megabytes: int = _setting(
         80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )
-    probe_seconds: int = _setting(120, "seconds in which an encoder's folder must be read, built and measured")
-    probe_megabytes: int = _setting(
-        4_096, "megabytes that this, and its tokeniser over a text, may take beyond three times its weights (on Linux)"
-    )
-    text_seconds: int = _setting(5, "seconds that the tokeniser of such a folder may take over one text")
     devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
     model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
@@ -44,8 +39,15 @@ class Settings:
     def read(cls) -> "Settings":
         """The settings as the environment has them now; an empty variable counts as not set.
 
-        Raises SystemExit for a number that is none: whoever started the program has to mend it.
+        Raises SystemExit for a number that is none and for a variable SELFATTN_... that is no setting: whoever started the
+        program has to mend it.
         """
+        known = {variable(each.name) for each in fields(cls)}
+        for name, text in os.environ.items():
+            if name.startswith(variable("")) and text.strip() and name not in known:
+                raise SystemExit(
+                    f"{name} is no setting, or no longer one. Unset it; docs/operating.md lists the settings."
+                )
         given = {each.name: os.environ.get(variable(each.name), "").strip() for each in fields(cls)}
         return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
 

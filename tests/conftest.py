@@ -60,7 +60,7 @@ def encoder_of(checkpoint):
 
     @functools.cache
     def encoder(name: str):
-        return load_encoder(str(checkpoint(name)), trusted=True)
+        return load_encoder(str(checkpoint(name)))
 
     return encoder
 

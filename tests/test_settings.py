@@ -31,6 +31,14 @@ def test_each_is_read_when_it_is_asked_for(monkeypatch, name):
     assert Settings.read() == Settings()
 
 
+def test_unknown_variable(monkeypatch):
+    monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "")
+    assert Settings.read() == Settings()
+    monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "300")
+    with pytest.raises(SystemExit, match=r"^SELFATTN_PROBE_SECONDS is no setting, or no longer one\. Unset it"):
+        Settings.read()
+
+
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
 def test_a_number_that_is_none_stops_the_start(monkeypatch, wrong):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)

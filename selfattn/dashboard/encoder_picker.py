@@ -15,7 +15,6 @@ from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
 from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
 from selfattn.dashboard.queue import page_left, threads_for
-from selfattn.encoders import bounded_process
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
@@ -90,13 +89,6 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         forget_all_but(_encoders.results)
         _settle()
     return encoder
-
-
-def start_helper() -> None:
-    """Begin what tries other encoders' folders before one is asked for, where there are others: it takes some seconds."""
-    known, others = offered_encoders()
-    if others or known != (BUNDLED_NAME,):
-        bounded_process.start(load_encoder.__module__)
 
 
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1)

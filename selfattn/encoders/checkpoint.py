@@ -1,7 +1,7 @@
-"""What a folder must be before anything else reads it: a saved model whose weights are safetensors; and its digest.
+"""Checks a folder before transformers reads it, and computes its digests.
 
-Only safetensors are read, never pickles and never code that comes with a model. It is checked before transformers looks
-at the folder, because that follows what a config says: to other files, to the Hub, to any amount of memory.
+The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
+transformers would follow some keys of a config to other files or to the Hub, so those are refused first.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
-from selfattn.encoders.untrusted_files import open_plain, read_json, reading, walk
+from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
 # Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
 LEADING_AWAY = re.compile(
@@ -26,17 +26,16 @@ WEIGHTS = ".safetensors"
 ADAPTER = "adapter_config.json"  # PEFT's
 READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# Without one of these there is no tokeniser; which of them a family reads is its own matter.
+# Without one of these there is no tokeniser. Which of them is read depends on the family.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-BYTES = "ByT5Tokenizer"  # it needs none; that it isn't fast is said where it is loaded
+BYTES = "ByT5Tokenizer"  # needs none; refused where it is loaded, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
     """Refuse a folder that can't be an encoder, or leads to other files or code. Raises LoadError.
 
-    base: the folder to which the operator confines encoders. What a folder takes of time and memory isn't asked here: one
-    that nobody vouches for is opened in a process with bounds (loading.py).
+    base: the folder to which the operator confines encoders.
     """
     with reading(folder):
         names = sorted(os.listdir(folder))
@@ -73,7 +72,7 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 
 def _check_file(path: Path) -> None:
-    """A plain file or a folder."""
+    """Refuse what is neither a plain file nor a folder, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
@@ -87,7 +86,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_links(folder: Path) -> None:
-    """Where the operator confines paths to one folder, no link may lead out of it."""
+    """Refuse links that lead out of the folder."""
     for path in folder.rglob("*"):
         with reading(path):
             inside = path.resolve().is_relative_to(folder)
@@ -99,14 +98,18 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    try:
-        for key, value in walk({**config, "label2id": None}):  # whose keys are anybody's words
+    """Refuse keys, at any depth, that lead away from this folder."""
+    inner: list = [{**config, "label2id": None}]  # label2id's keys are the classes' names
+    while inner:
+        part = inner.pop()
+        for key, value in part.items() if isinstance(part, dict) else ():
             if LEADING_AWAY.fullmatch(key) and value not in (None, False) and key != "_attn_implementation_autoset":
-                raise ValueError(
-                    f"{key} leads to other weights or code than this folder's. Remove it, or save the model again"
+                raise LoadError(
+                    "config",
+                    f"{folder.name}/config.json isn't taken: {key} leads to other weights or code than this folder's. Remove "
+                    "it, or save the model again.",
                 )
-    except ValueError as error:
-        raise LoadError("config", f"{folder.name}/config.json isn't taken: {error}.") from None
+        inner += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
 
 
 def _check_weights(folder: Path) -> None:
@@ -122,7 +125,7 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse what is no tokeniser of transformers' own, or leads to other files."""
+    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a folder without a vocabulary."""
     file = folder / "tokenizer_config.json"
     settings = read_json(file, "tokenizer", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
@@ -168,7 +171,7 @@ def weights_digest(folder: Path) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """sha256 of each file that a model or its tokeniser is read from: configuration, vocabulary, weights."""
+    """sha256 of each file of configuration, vocabulary and weights, by its name."""
     return {path.name: file_digest(path) for path in _read(folder)}
 
 
@@ -179,48 +182,36 @@ def _read(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """All that is read of a folder inside is of one version of its files. Raises LoadError where it isn't.
+    """Raise LoadError where the folder or its files change inside the `with`.
 
-    The folder's and the files' own times are compared, not digests: a file that was exchanged and put back shows there.
-    expected: what the digests must be.
+    Compares their times, not only digests, so that a file that was exchanged and put back is noticed. expected: the files'
+    digests, which must be these.
     """
-    before = states(folder)
+    before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
         raise LoadError("changed", f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
     yield
-    if states(folder) != before:
+    if _states(folder) != before:
         raise LoadError("changed", f"{folder.name} changed while it was read. Load it again.")
 
 
-def states(folder: Path) -> tuple[tuple, ...]:
-    """Which version of the folder and of its files this is. Raises LoadError."""
-    return (_state(folder), *map(_state, _read(folder)))
+def _states(folder: Path) -> list[tuple]:
+    return [_state(folder), *map(_state, _read(folder))]
 
 
 def _state(path: Path) -> tuple[str, int, int, int, int]:
-    """What tells a version of a file from another, the time that the system keeps among it. Raises LoadError."""
+    """Differs between two versions of a file. The system itself keeps the time of a change (ctime). Raises LoadError."""
     with reading(path):
         status = path.stat()
     return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-# Of each version of a file that was digested, here or in a process that opened it first.
-_digests: dict[tuple, str] = {}
-
-
-def known_digests(folder: Path) -> list[list]:
-    """The digests of the folder's files and of which version they are, for another process to remember."""
-    return [[_state(path), file_digest(path)] for path in _read(folder)]
-
-
-def remember_digests(known: list[list]) -> None:
-    """Take over what another process has digested."""
-    _digests.update((tuple(state), digest) for state, digest in known)
+_digests: dict[tuple, str] = {}  # by the state of a file
 
 
 def file_digest(path: Path) -> str:
-    """sha256 of a file; read once for each version of the file. Raises LoadError for what can't be read."""
+    """sha256 of a file, computed once for each version of it. Raises LoadError for what can't be read."""
     state = _state(path)
     if state not in _digests:
         with open_plain(path) as file, reading(path):

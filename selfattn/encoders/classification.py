@@ -15,7 +15,7 @@ from selfattn.encoders.errors import NotFinite, brief
 from selfattn.encoders.heads_on_top import NoHead, logits_of, read_head, take_encoder_out
 from selfattn.encoders.loading import PARITY
 from selfattn.encoders.memory import is_out_of_memory
-from selfattn.encoders.tokenizer import PROBE
+from selfattn.encoders.tokenizer import SAMPLE
 
 WHAT = "classification head"
 LOGITS = PARITY | {"float32": 1e-5}  # largest difference to the whole model's logits, in parts of the largest or of 1
@@ -65,7 +65,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     owners = "distilbert-base-uncased-finetuned-sst-2-english and cardiffnlp/twitter-roberta-base-sentiment-latest"
     families = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
     model = read_head(encoder, AutoModelForSequenceClassification, families, WHAT, owners)
-    encoding = encoder.encode(PROBE)
+    encoding = encoder.encode(SAMPLE)
     try:
         with torch.no_grad():
             whole = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()

@@ -2,7 +2,7 @@
 
 The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
 `eager` attention: for a short text, alone, padded beside a longer one, and with a word hidden from another, and for a text
-at the encoder's limit (of 512 tokens where it reads more). It is measured, not read from a list of families, and always in
+at the encoder's limit (of 128 tokens where it reads more). It is measured, not read from a list of families, and always in
 float32.
 """
 
@@ -23,7 +23,7 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has
-MOST_TOKENS = 512  # of the text at the limit: a longer one would take longer to check than the encoder to load
+MOST_TOKENS = 128  # of the text at the limit: two passes over 512 take a base-size encoder longer than its load
 QUERIES = 16  # tokens of that text whose weights are compared; hidden states are, for every token
 
 # Largest differences that float32's rounding explains. A weight is at most 1. A context or a hidden state may be in the

@@ -35,7 +35,7 @@ def encoder_of(tmp_path_factory):
     @cache
     def encoder(name):
         folder = save_tiny(FAMILIES[name], tmp_path_factory.mktemp("classes") / "tiny", classes=CLASSES)
-        return load_encoder(str(embedder(folder)), trusted=True)
+        return load_encoder(str(embedder(folder)))
 
     return encoder
 
@@ -128,7 +128,7 @@ def test_a_class_by_its_logit_and_its_probability(encoder_of):
 
 
 def test_a_word_in_a_gap(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)), trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
     target = gap_word(load_masked_head(encoder), token)(sentence)

@@ -92,6 +92,6 @@ def test_an_encoder_of_ones_own(page, server, tmp_path):
     visitor.type("Hub id or folder", str(folder))
     visitor.reads(f"{folder.name}\n")
     name = chosen(page).get_attribute("aria-valuetext")
-    assert name in map(str, load_encoder(str(folder), trusted=True, device="cpu").all_heads)
+    assert name in map(str, load_encoder(str(folder), device="cpu").all_heads)
     wait_for_address(page, urlencode({"other": str(folder)}))
     shutil.rmtree(folder)

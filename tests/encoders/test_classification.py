@@ -25,7 +25,7 @@ def folder(tmp_path):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
         change_config(path, **(config or {}))
         change_weights(path, weights or bool)
-        return load_encoder(str(path), trusted=True)
+        return load_encoder(str(path))
 
     return made
 
@@ -67,7 +67,7 @@ def test_a_class_is_named_or_numbered(folder):
 def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
     with pytest.raises(NoHead, match=r"no classification head: its checkpoint holds the encoder alone\. distilbert"):
         load_class_head(encoder)
-    without_class = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path)), trusted=True)
+    without_class = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path)))
     with pytest.raises(NoHead, match="no classification head"):
         load_class_head(without_class)
 
@@ -99,7 +99,7 @@ def test_weights_that_are_no_head(folder, weights, message):
 
 
 def test_a_head_that_reads_more_than_states_is_refused(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)), trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head doesn't read last hidden states alone"):
         load_class_head(encoder)
 

@@ -31,7 +31,7 @@ def template(checkpoint):
 
 
 def opened(folder) -> Encoder:
-    return load_encoder(folder, trusted=True)
+    return load_encoder(folder)
 
 
 def same(encoder, template):

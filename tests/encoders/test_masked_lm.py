@@ -21,9 +21,7 @@ TEXT = "The bank of the river was muddy."
 def encoder_of(tmp_path_factory):
     @cache
     def encoder(name):
-        return load_encoder(
-            str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)), trusted=True
-        )
+        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)))
 
     return encoder
 
@@ -65,7 +63,7 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
         load_masked_head(encoder)
     for name in ("DistilBERT", "T5 (encoder half)"):
         with pytest.raises(NoHead):
-            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name)), trusted=True))
+            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
 
 
 def test_one_mask_and_no_more(encoder_of):

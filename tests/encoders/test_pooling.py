@@ -101,7 +101,7 @@ def test_broken_files(tmp_path, content):
 
 def test_a_folder_that_has_gone_or_is_broken_is_said(checkpoint, tmp_path):
     folder = shutil.copytree(checkpoint("BERT"), tmp_path / "gone")
-    encoder = load_encoder(str(folder), trusted=True)
+    encoder = load_encoder(str(folder))
     embedder(folder)
     assert load_pooling(encoder) == Pooling("mean", None)
     shutil.rmtree(folder)

@@ -195,7 +195,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, start
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
-    encoding = load_encoder(str(folder), trusted=True).encode("The bank of the river.")
+    encoding = load_encoder(str(folder)).encode("The bank of the river.")
     assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 

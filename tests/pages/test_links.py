@@ -100,7 +100,7 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
     assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
     at = beside(second="another ...", second_other=str(folder), second_digest="c0ffee00")
-    digest = load_encoder(str(folder), trusted=True).digest[:8]
+    digest = load_encoder(str(folder)).digest[:8]
     assert [f"Shown instead: {folder.name}, whose sha256 begins {digest}: " in text for text in said(at)] == [True]
     at = beside(second="another ...", second_other=str(folder))
     assert at.query_params["second_digest"] in (digest, [digest])
@@ -141,7 +141,7 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 def begins(folder):
     """How the digests of the two encoders begin."""
     digest = BUNDLED_DIGESTS["model.safetensors"]
-    return {"": digest[:8], str(folder): load_encoder(str(folder), trusted=True).digest[:8]}
+    return {"": digest[:8], str(folder): load_encoder(str(folder)).digest[:8]}
 
 
 @pytest.fixture
@@ -246,12 +246,12 @@ def test_where_others_can_come_no_path_of_the_server_is_sent(
     assert any(answer in message.replace("\\", "") for message in sent)
     assert not [message for message in sent if str(private) in message]
     if not query:  # what is sent opens here
-        link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny"), trusted=True))).query))
+        link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
         assert link["model"] == "tiny" and said(open_link(**link)) == []
 
 
 def test_a_files_link_opens_its_encoder(folder):
-    encoder = load_encoder(str(folder), trusted=True)
+    encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", digest="c0ffee00")).query))
     at = open_link(**link)
     assert said(at) == []

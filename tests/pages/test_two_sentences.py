@@ -173,7 +173,7 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     assert not at.error and has(at, 'no word can be hidden from "bank"')
     assert not any(button.key == "without" for button in at.button_group)
     assert not any("computes it" in element.value for element in at.markdown)
-    shown = load_encoder(folder, trusted=True)
+    shown = load_encoder(folder)
     assert has(at, "The steps of this head are missing: in lilt, layer 0, the kernel's") == shown.patchable
     most = 0
     for text in (PAIRS[0].first, PAIRS[0].second):

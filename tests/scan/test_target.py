@@ -27,7 +27,7 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     (tmp_path / "in.csv").write_text("text\n" + "\n".join([*TEXTS, TEXTS[0], '"broken']) + "\n")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
     assert main(asked) == 0
-    encoder = load_encoder(classifier, trusted=True)
+    encoder = load_encoder(classifier)
     report = over_sentences(encoder, pd.DataFrame({"sentence": TEXTS}), class_score(load_class_head(encoder), "GOOD"))
     for name in ("words", "heads", "sentences"):
         found = pd.read_csv(f"out/{name}.csv")

@@ -25,7 +25,7 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
     folder = save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("classes") / "tiny", classes=("BAD", "GOOD"))
-    return load_encoder(str(embedder(folder)), trusted=True)
+    return load_encoder(str(embedder(folder)))
 
 
 @pytest.fixture(scope="module")
