@@ -132,10 +132,10 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """The usable rows, the broken ones and the file's digest; where it can't be read, None and why."""
-    data = upload.getvalue()
+    """The usable rows, the broken ones, and a digest of the file and its kind; where it can't be read, None and why."""
+    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
-        return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
+        return *read_table(data, kind), hashlib.sha256(kind.encode() + data).hexdigest()
     except (InputError, TextError) as error:
         return None, str(error), ""
 
