@@ -13,12 +13,6 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
     return field(default=default, metadata={"meaning": meaning, "default": shown or f"{default:,}"})
 
 
-# Variables of earlier versions, and what holds in their place.
-GONE = {
-    "SELFATTN_MAX_PAGES": "All pages run at once. Costly work has one core less than there are, or than OMP_NUM_THREADS says."
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What the environment says, by `Settings.read()`; a field `max_rows` is the variable SELFATTN_MAX_ROWS."""
@@ -49,11 +43,15 @@ class Settings:
     def read(cls) -> "Settings":
         """The settings as the environment has them now; an empty variable counts as not set.
 
-        Raises SystemExit for a number that is none and for a variable that is gone: whoever started the program has to mend it.
+        Raises SystemExit for a number that is none and for a variable SELFATTN_... that is no setting: whoever started the
+        program has to mend it.
         """
-        for name, instead in GONE.items():
-            if os.environ.get(name, "").strip():
-                raise SystemExit(f"{name} is not a setting any more. {instead} Unset it.")
+        known = {variable(each.name) for each in fields(cls)}
+        for name, text in os.environ.items():
+            if name.startswith(variable("")) and text.strip() and name not in known:
+                raise SystemExit(
+                    f"{name} is no setting, or no longer one. Unset it; docs/operating.md lists the settings."
+                )
         given = {each.name: os.environ.get(variable(each.name), "").strip() for each in fields(cls)}
         return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
 

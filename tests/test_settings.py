@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfattn.settings import GONE, Settings, variable
+from selfattn.settings import Settings, variable
 
 GIVEN = {
     "max_rows": (" 7 ", 7),
@@ -36,12 +36,3 @@ def test_a_number_that_is_none_stops_the_start(monkeypatch, wrong):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)
     with pytest.raises(SystemExit, match="SELFATTN_MAX_ROWS must be a whole number of at least 1"):
         Settings.read()
-
-
-@pytest.mark.parametrize("name", GONE)
-def test_a_variable_that_is_gone_stops_the_start(monkeypatch, name):
-    monkeypatch.setenv(name, "2")
-    with pytest.raises(SystemExit, match=f"{name} is not a setting any more. .* Unset it"):
-        Settings.read()
-    monkeypatch.setenv(name, "")
-    assert Settings.read() == Settings()
