@@ -70,11 +70,11 @@ def show() -> None:
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
-    from selfattn.dashboard.queue import page_turn
+    from selfattn.dashboard.queue import page_run
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
     session.RECORD.set(Page(news=news))
-    with page_turn(news):
+    with page_run():
         try:
             pick_for(view, page.title)
             if stored:

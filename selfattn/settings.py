@@ -25,7 +25,6 @@ class Settings:
     cached_megabytes: int = _setting(
         320, "megabytes of results kept; the least recently used go first, one always stays"
     )
-    max_pages: int = _setting(2, "pages that are put together, and sentences run, at the same time; the others wait")
     separate_pass_megabytes: int = _setting(
         80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )

@@ -44,11 +44,11 @@ def facts(encoder: Encoder) -> pd.DataFrame:
 def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
     """A row for each head, computed with a progress bar."""
     encode_or_stop(encoder, text, "Text")
-    bar = st.progress(0.0, "Waiting for a turn ...")
-    with costly_slot() as give_way:
+    bar = st.progress(0.0)
+    with costly_slot() as go_on:
 
         def show(done: int, total: int) -> None:
-            give_way()
+            go_on()
             bar.progress(done / total, f"Layer {done} of {total}")
 
         proof = prove(encoder, text, show)

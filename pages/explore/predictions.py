@@ -178,10 +178,10 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
     upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table of sentences")
     if upload is None:
         return
-    data = upload.getvalue()
-    key = ("over sentences", hashlib.sha256(data).hexdigest(), *question.key)
+    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
+    key = ("over sentences", hashlib.sha256(data).hexdigest(), kind, *question.key)
     try:
-        frame, broken = read_table(data, Path(upload.name).suffix.lower(), searched=True)
+        frame, broken = read_table(data, kind, searched=True)
         make = partial(over_sentences, encoder, frame.set_index("line"), question.asked)
         report: TargetReport = cached(
             encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True

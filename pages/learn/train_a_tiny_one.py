@@ -36,12 +36,12 @@ def choose() -> Settings:
 def train(settings: Settings) -> None:
     """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept.
 
-    A class that trains takes turns, an epoch each, in the queue for costly work: all other pages pass.
+    A training holds a place for costly work to its end: a class trains one after another, and other pages go on meanwhile.
     """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
-    bar, picture = st.progress(0.0, text="Waiting for a turn ..."), st.empty()
+    bar, picture = st.progress(0.0), st.empty()
     states: list[EpochState] = []
-    with costly_slot() as give_way:
+    with costly_slot() as go_on:
         began = time.monotonic()
         session.TRAINED.set((settings, states))
         for state in tiny_model.train(settings):
@@ -51,7 +51,7 @@ def train(settings: Settings) -> None:
             bar.progress(state.epoch / settings.epochs, text=text)
             with picture.container():
                 show_states(states, "live")
-            give_way()
+            go_on()
     st.rerun()
 
 

@@ -1,4 +1,4 @@
-"""The answer of a pair, from the cache: what is measured once, for every page, and when its heads are run one by one."""
+"""The answer of a pair, from the cache: it is measured once for all pages, and its heads are run when no other page runs."""
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
@@ -12,7 +12,7 @@ from torch import Tensor
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
 from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense_means, within_sense
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, encoder_key, is_cached
+from selfattn.dashboard.cache import cached, encoder_key, hides_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
@@ -34,25 +34,31 @@ NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
     """The pair's answer. The heads of its words are by gradient until `complete` has run them: they take most of the time."""
+    _, view = keyed_answer(encoder, pair, way)
+    return view
+
+
+def keyed_answer(encoder: Encoder, pair: Pair, way: str = SENSES) -> tuple[Hashable, WordInTwoSentences]:
+    """The pair's answer, and the key of results about it."""
     found = hidden_of(encoder, pair, way)
     other = hidden_of(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
     leading = leading_words(found)
     wanted = dict.fromkeys([*leading, *session.RUN.get().get(_key(encoder, pair, way), ())])
     heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
-    told, exact = _told(pair.word), tuple(each.exact for each in heads)
-    key = ("view", pair.key, way, told, exact, tuple(wanted))
-    many = _over_many(encoder) if found.senses is not None else None
-    return cached(
+    exact, many = tuple(each.exact for each in heads), _over_many(encoder) if found.senses is not None else None
+    key = ("view", pair.key, way, labels_key(encoder, pair.word), exact, tuple(wanted), many is not None)
+    known = not labelled_rows(pair.word).empty
+    return key, cached(
         encoder,
         key,
-        lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
+        lambda _: put_together(encoder, found, heads, over_many=many, labelled=known, between_senses=other),
     )
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
     """Run the heads of the leading words where nobody has; whether there were such, the first time that it is asked for.
 
-    Not while others wait: in a class it takes most of the time that all have, and the map says that it is by gradient.
+    Not while other pages run: in a class it takes most of the time that all have, and the map says that it is by gradient.
     """
     found, key = hidden_of(encoder, pair, way), _key(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
@@ -86,7 +92,15 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in(word.casefold()) if own.empty else own
+    return _built_in().get(word.casefold(), own) if own.empty else own
+
+
+def labels_key(encoder: Encoder, word: str) -> Hashable:
+    """The key of a word's labelled sentences, and of its senses in results about them."""
+    if _own_rows(word).empty:
+        return word.casefold(), stored_report(AllSenseMeans, encoder) is not None
+    _, _, _, digest = session.TABLE_READ.get()
+    return word.casefold(), digest
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
@@ -106,7 +120,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
         except ValueError:
             return None
 
-    return _shown_above(encoder, ("sense means", _told(word)), make, "Where the senses lie ...")
+    return _shown_above(encoder, ("sense means", labels_key(encoder, word)), make, "Where the senses lie ...")
 
 
 def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
@@ -119,9 +133,9 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
         key = ("last units", *(word.key for word in words))  # whichever A is
         return _shown_above(encoder, key, lambda _: last_units(encoder, words), "The sentences of A's sense ...")
 
-    told = _told(pair.word)
-    rows = cached(encoder, ("rows of", told), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
-    key = ("within sense", told, pair.first.key)
+    labels = labels_key(encoder, pair.word)
+    rows = cached(encoder, ("rows of", labels), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
+    key = ("within sense", labels, pair.first.key)
     return cached(encoder, key, lambda _: within_sense(encoder, rows, means, pair.first, units))
 
 
@@ -132,28 +146,15 @@ def _own_rows(word: str) -> pd.DataFrame:
     return _rows_of(table, word) if usable else labelled().iloc[:0]
 
 
-@functools.lru_cache
-def _built_in(word: str) -> pd.DataFrame:
-    return _rows_of(labelled(), word)
+@functools.cache
+def _built_in() -> dict[str, pd.DataFrame]:
+    """The built-in labelled sentences by their words."""
+    rows = labelled()
+    return dict(iter(rows.groupby(rows["word"].str.strip().str.casefold(), sort=False)))
 
 
 def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
     return table[[isinstance(each, str) and each.strip().casefold() == word.casefold() for each in table["word"]]]
-
-
-def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """What the labels of a word say: results about them are kept by it."""
-    own = _own_rows(word)
-    return _built_in_labels(word.casefold()) if own.empty else _labels(word, own)
-
-
-@functools.lru_cache
-def _built_in_labels(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return _labels(word, _built_in(word))  # asked for some twenty times a rerun
-
-
-def _labels(word: str, rows: pd.DataFrame) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
@@ -163,22 +164,22 @@ def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
 def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
     """The pair with each other word hidden in turn: how far each moves the chosen one."""
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
-    told = None if means is None else _told(pair.word)
+    labels = None if means is None else labels_key(encoder, pair.word)
     make = lambda progress: measured(encoder, *pair.with_control, means, progress, _changed)  # noqa: E731
     short = all(len(side.sentence.tokens) <= SHORT for _, side in pair.sides)
-    return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...", costly=not short)
+    return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], layers: bool) -> Tensor:
     """`Encoder.changed_vectors`, kept by the sentence: a visitor who types one anew leaves the others as they are."""
-    key = ("with hidden", word.key, tuple(each.keys for (each,) in hidden), layers)
+    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), layers)
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
 
 
 def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:
     """A word's heads, run where that has been done, or is asked for."""
-    told = None if found.senses is None else _told(pair.word)
-    key, (side, number) = ("heads of", pair.key, told, at), at
+    labels = None if found.senses is None else labels_key(encoder, pair.word)
+    key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = _can(encoder) and bool(found.share[side][number].isfinite())
     if measured and (run or is_cached(encoder, key)):
         make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress)  # noqa: E731

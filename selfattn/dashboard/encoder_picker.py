@@ -2,19 +2,18 @@
 
 import gc
 import threading
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
+from selfattn.dashboard.cache import Cache, encoder_key, forget
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
 from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
-from selfattn.dashboard.queue import page_left, threads_for
+from selfattn.dashboard.queue import threads_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
@@ -64,7 +63,6 @@ def show_encoder(encoder: Encoder) -> None:
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
     check_encoder(name)
-    loaded = []
 
     def make() -> Encoder:
         place = this_page().news.empty()  # text: it may hold a name that a visitor typed
@@ -75,24 +73,34 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         try:
             with _loading:
                 encoder = load_encoder(name, revision=revision, device=device, dtype=dtype, report=report)
-                loaded.append(replace(encoder, around=threads_for))
         finally:
             place.empty()
-        return loaded[0]
+        return replace(encoder, around=threads_for)
 
     try:
-        with page_left() if (name, revision, device, dtype) not in _encoders else nullcontext():
-            encoder = _encoders.get((name, revision, device, dtype), make)
+        return _kept((name, revision, device, dtype), make)
     except LoadError as error:
         raise LoadError(error.kind, for_visitors(str(error), name)) from None
-    if loaded:
-        forget_all_but(_encoders.results)
+
+
+# Not by st.cache_resource: its functions can't show progress in an element made outside them (CacheReplayClosureError).
+_encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
+_loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
+
+
+def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
+    """The encoder of this key, made where it isn't kept; the memory of the one that makes room is given back."""
+    made = False
+
+    def note() -> Encoder:
+        nonlocal made
+        made = True
+        return make()
+
+    encoder = _encoders.get(key, note)
+    if made:
         _settle()
     return encoder
-
-
-_encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1)
-_loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
 
 
 def _settle() -> None:
@@ -201,7 +209,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
         # Its architecture with random weights, made once for all visitors.
-        return _encoders.get((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
+        return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:

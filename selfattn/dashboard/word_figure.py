@@ -13,7 +13,7 @@ import streamlit as st
 
 from selfattn.charts.hidden_words import picking
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import answer_of, run_heads_of
+from selfattn.dashboard.answer import keyed_answer, run_heads_of
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Figure, current_theme, note_figure, this_page, with_tables
@@ -45,12 +45,12 @@ class Begun:
 def show_figure(encoder: Encoder, way: str) -> None:
     """The figure as it was begun, with what has been computed since."""
     page, theme = this_page(), current_theme()
-    view = answer_of(encoder, page.pair, way)
+    of, view = keyed_answer(encoder, page.pair, way)
     head = page.head = chosen_head(encoder, view.first_head)
     begun = _begin(encoder, way, view)
     guess = session.GUESS.get() == ASKED
     # Drawn once for all who look at the pair, whatever head: it takes as long as half of the page.
-    drawn = cached(encoder, ("word figure", view, theme.name, guess), lambda _: view.figure(theme, guess=guess))
+    drawn = cached(encoder, ("word figure", of, theme.name, guess), lambda _: view.figure(theme, guess=guess))
     spec = picking(drawn, begun.head)
     draw, words = partial(view.figure, theme, head), view.tables["words"]
     note_figure(FIGURE, Figure(draw, view.caption, words, one_head=False, live=True), first=True)

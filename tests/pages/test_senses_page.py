@@ -186,7 +186,7 @@ def test_an_upload_with_senses_runs_stops_and_lists_its_bad_rows(few):
     at = open_page(PAGE, source="table")
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
     data = table(rows) + b"too,many,columns,here\n"
-    key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(data).hexdigest()))
+    key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
     at.session_state[session.STOPPED] = key
     at = upload(at, "mine.csv", data)
     assert "Stopped." in texts(at)

@@ -140,10 +140,10 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """The usable rows, the broken rows and the file's digest; for an unreadable file None, the reason and ""."""
-    data = upload.getvalue()
+    """The usable rows, the broken rows, and a digest of the file and its kind; for an unreadable file None, the reason and ""."""
+    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
-        return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
+        return *read_table(data, kind), hashlib.sha256(kind.encode() + data).hexdigest()
     except (InputError, TextError) as error:
         return None, str(error), ""
 

@@ -8,7 +8,7 @@ from selfattn.captions import attention as captions
 from selfattn.captions.steps import no_steps
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import answer_of
-from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error
+from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error, hides_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
@@ -100,7 +100,8 @@ def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
         apart = [each.sentence.weights(*head) - each.sentence.own_weights(*head) for each in sides.values()]
         return words_row(sides, head, theme, max(float(each.abs().max()) for each in apart), error)
 
-    key = ("word's row", *((*side.key, side.sentence.hides) for side in sides.values()), head, theme.name, error)
+    words = tuple((*side.key, hides_key(side.sentence.hides)) for side in sides.values())
+    key = ("word's row", words, head, theme.name, error)
     _show(cached(encoder, key, made), live=True)
 
 

@@ -67,11 +67,11 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
         if rows.empty:
             say(nearest_sentences.no_sentences(view.word))
             return
-        sentences, first = tuple(rows["sentence"]), view.pair.placed[0]
-        key = ("labelled", view.word.casefold(), sentences)
+        labels, first = answer.labels_key(encoder, view.word), view.pair.placed[0]
+        key = ("labelled", labels)
         vectors = cached(encoder, key, lambda _: labelled_vectors(encoder, rows), costly=True)
         hidden = None if encoder.hide_reason else hidden_now(view).get("A")
-        asked_for = ("nearest", first.key, hidden and hidden.positions, sentences)
+        asked_for = ("nearest", first.key, hidden and hidden.positions, labels)
         stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
