@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.browser_history import note_in_address, one_entry_a_gesture
+from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
@@ -45,7 +45,7 @@ def show() -> None:
     """One visitor's run: the frame, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
-    one_entry_a_gesture(
+    one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         ".st-key-history,.st-key-out_of_sight{display:none}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}"

@@ -71,9 +71,8 @@ def show_download(page: Page) -> None:
     if page.links is None or not (page.figures or page.tables):
         return
     with page.links:
-        # The script in address.py copies the browser's address, which leaves defaults out.
-        if st.button("Copy link", key="copy_link", icon=":material/link:"):
-            st.toast("Link copied.")
+        # The script of browser_history.py copies the browser's address, and says so on the button.
+        st.button("Copy link", key="copy_link", icon=":material/link:")
         opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun")
     if not opened.open:
         return

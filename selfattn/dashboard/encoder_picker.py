@@ -4,15 +4,22 @@ import gc
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import Cache, encoder_key, forget
-from selfattn.dashboard.figures import say, show_error, this_page
+from selfattn.dashboard.figures import PageEnds, literal, say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
-from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
+from selfattn.dashboard.permissions import (
+    beyond_localhost,
+    check_encoder,
+    for_visitors,
+    loads_unasked,
+    offered_encoders,
+)
 from selfattn.dashboard.queue import threads_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
@@ -31,6 +38,7 @@ def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
+        _ask_before_loading(session.MODEL, "digest", name, revision, device, dtype)
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
         show_error(error)
@@ -103,6 +111,35 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
     return encoder
 
 
+def _note_link(key: session.Key, name: str, revision: str) -> None:
+    """Remember the encoder that a picker has from the link, until the visitor chooses another in it."""
+    linked_to = session.LINKED_TO.of(key)
+    named = (name, revision)
+    if st.session_state.setdefault(linked_to, named if key in st.query_params else None) != named:
+        linked_to.set(None)
+
+
+def _ask_before_loading(key: session.Key, digest: str, name: str, revision: str, device: str, dtype: str) -> None:
+    """End the page with a question and a button where only a link names this encoder. Raises LoadError, PageEnds.
+
+    What is bundled, offered by the operator or loaded already needs no question. Nothing looks for the encoder before the
+    button is pressed: on some systems a look at a folder's name alone reaches another machine.
+    """
+    check_encoder(name)
+    linked_to = session.LINKED_TO.of(key)
+    loaded = (name, revision or None, device, dtype) in _encoders
+    if linked_to.get() != (name, revision) or loaded or loads_unasked(name, revision):
+        return
+    where = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+    if Path(name).is_absolute() or name.startswith((".", "~")):
+        where = "It would be read from this folder."
+    with this_page().news.container():
+        st.info(literal(f"Load {for_visitors(name, name)}? The link names this encoder. {where}"))
+        st.button("Load it", key=f"load_{key}", on_click=linked_to.set, args=(None,), type="primary")
+    this_page().address[digest] = linked(digest) or None
+    raise PageEnds
+
+
 def _settle() -> None:
     """Collect what is gone, then keep later collections from walking what stays: modules and models, for 178 ms each."""
     gc.unfreeze()
@@ -128,6 +165,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
             if devices[1:]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
+    _note_link(session.MODEL, name, revision)
     names = {*map(short_name, options), *options}
     _say_not_offered(session.MODEL, names, short_name(name), "encoder", _not_had(session.MODEL, "other"))
     _say_not_offered("device", ["auto", *devices], device, "device")
@@ -206,11 +244,13 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     revision = ""
     if name == OTHER:
         name, revision = _named("second_")
+    _note_link(session.SECOND, name, revision)
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
         # Its architecture with random weights, made once for all visitors.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
+        _ask_before_loading(session.SECOND, "second_digest", name, revision, first.device, first.dtype)
         second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:
         show_error(error)

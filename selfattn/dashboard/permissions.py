@@ -67,6 +67,12 @@ def check_encoder(name: str) -> None:
     )
 
 
+def loads_unasked(name: str, revision: str) -> bool:
+    """Whether a link alone may load this encoder: the bundled one and the operator's, each in its own revision."""
+    offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
+    return not revision and (name in offered or is_operators_folder(name))
+
+
 def allowed_scan_folder(name: str) -> Path:
     """The folder of a finished scan. Raises TextError for one that isn't offered, in the same words for each."""
     base = Settings.read().scan_dir

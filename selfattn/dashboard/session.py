@@ -64,6 +64,9 @@ CLICKS = Key("choices", "how often the charts were made anew because they held a
 LINK = Key("link", "what the address held when the session began, less what was had or given up", MappingProxyType({}))
 INSTEAD = Key("instead", "by key of the link: what was shown in its place")
 DEFAULT_OF = Key("default of {}", "a bound widget's default in the run before")
+LINKED_TO = Key(
+    "{} linked to", "by picker: the encoder and revision that a link names; None: loading it needs no question"
+)
 PAGE = Key("page", "the title of the page whose pickers were drawn last")
 
 # The frame.

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs
 
+import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
@@ -30,6 +32,20 @@ def this_session() -> Any:
     streamlit/streamlit#315, open: threads of one's own are not supported, and there is no public way to ask.
     """
     return get_script_run_ctx(suppress_warning=True)
+
+
+def restore_address() -> None:
+    """After Back or Forward: give the page's widgets the whole address that the browser has restored.
+
+    Streamlit strips each parameter that a widget of the page just left binds, though this page may have one of that name.
+    No issue was found.
+    """
+    context = this_session()
+    if context.is_history_navigation:
+        asked = parse_qs(context.query_string, keep_blank_values=True)
+        st.query_params.update({key: values for key, values in asked.items() if key not in st.query_params})
+        with context.session_state.query_params() as parameters:
+            parameters.set_initial_query_params_from_current()
 
 
 @contextmanager

@@ -10,8 +10,10 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from selfattn import load_encoder
-from selfattn.dashboard import permissions
+from selfattn.dashboard import encoder_picker, permissions
+from selfattn.dashboard.cache import Cache
 from selfattn.dashboard.download import view_link
+from selfattn.encoders.errors import LoadError
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
 from tests.pages.conftest import APP, at_address, open_link
@@ -86,6 +88,93 @@ def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
     assert at.query_params["digest"] in ("c0ffee00", ["c0ffee00"])
     at = open_link(model="another ...", other="/no/such/folder")
     assert (at.query_params["digest"], said(at)) == (BUNDLED_DIGESTS["model.safetensors"][:8], [])
+
+
+@pytest.fixture
+def asked_for(monkeypatch):
+    """The names that the dashboard has asked `load_encoder` for; each is refused as if the Hub had no such encoder."""
+    names = []
+
+    def load(name, **options):
+        if name != BUNDLED_NAME:
+            names.extend({name} - {*names})  # a page may ask again
+            raise LoadError("hub", f"No {name} here.")
+        return load_encoder(name, **options)
+
+    monkeypatch.setattr(encoder_picker, "load_encoder", load)
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    return names
+
+
+def asks(at: AppTest) -> list[str]:
+    return [info.value.replace("\\", "") for info in at.info]
+
+
+HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+
+
+@pytest.mark.parametrize("page", ["", "predictions", "models-and-proof", "from-scratch"])
+@pytest.mark.parametrize(
+    ("query", "name", "where"),
+    [
+        ({"model": "bert-base-uncased", "digest": "c0ffee00"}, "bert-base-uncased", HUB),  # listed in the picker
+        ({"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
+        ({"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
+    ],
+)
+def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
+    stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
+    at = at_address(page, **query | stop).run()
+    assert (asks(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
+    assert not at.get("vega_lite_chart") and not at.error
+    assert at.query_params.get("digest") in (query.get("digest"), [query.get("digest")])
+    assert at.selectbox(key="model").value == query["model"]  # the picker stays in reach
+    at.run()
+    assert asked_for == []
+    if name != BUNDLED_NAME:
+        at.button(key="load_model").click().run()
+        assert asked_for == [name] and f"No {name} here." in at.error[0].value.replace("\\", "")
+        assert not any("Load " in text for text in asks(at))
+
+
+def test_a_link_asks_before_it_loads_a_second_encoder(asked_for):
+    at = at_address("two-encoders", second="bert-base-uncased", second_digest="c0ffee00").run()
+    assert (asks(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
+    assert at.query_params["second_digest"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
+    at.button(key="load_second").click().run()
+    assert asked_for == ["bert-base-uncased"] and at.error
+
+
+def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
+    at = at_address(model="bert-base-uncased").run()
+    at.selectbox(key="model").set_value("roberta-base").run()
+    assert asked_for == ["roberta-base"]
+    at.selectbox(key="model").set_value("bert-base-uncased").run()  # chosen now, no longer the link's
+    assert asked_for == ["roberta-base", "bert-base-uncased"]
+    at = at_address("two-encoders").run()
+    at.selectbox(key="second").set_value("bert-base-cased").run()
+    assert asked_for[2:] == ["bert-base-cased"]
+
+
+def test_a_link_loads_at_once_what_is_loaded_or_the_operators(folder, started_with, monkeypatch):
+    link = {"model": "another ...", "other": str(folder)}
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    assert asks(at_address(**link).run()) == [
+        f"Load {folder}? The link names this encoder. It would be read from this folder."
+    ]
+    open_link(**link)
+    assert asks(at_address(**link).run()) == []  # loaded
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
+    assert asks(at_address(**link).run()) == []
+    monkeypatch.delenv("SELFATTN_MODEL_DIR")
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    started_with(str(folder))
+    assert asks(at_address(model=str(folder)).run()) == []
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    monkeypatch.setenv("SELFATTN_MODELS", str(folder))
+    assert asks(at_address(model=str(folder)).run()) == []
 
 
 def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):

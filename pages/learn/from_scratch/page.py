@@ -42,8 +42,8 @@ PROJECTOR = (
 
 def go(slug: str) -> None:
     """Put a stop into the address; a link's ?reveal=yes is for its own stop only."""
+    st.query_params["stop"] = slug  # first: the stop before keeps its ?reveal=yes in the browser's history
     st.query_params.pop("reveal", None)
-    st.query_params["stop"] = slug
 
 
 def step(way: str, slug: str | None, key: str) -> None:
