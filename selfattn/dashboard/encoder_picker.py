@@ -112,10 +112,13 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the encoder that a picker has from the link, until the visitor chooses another in it."""
+    """Remember the encoder that a picker has from the link, until the visitor chooses another in it.
+
+    Call before what the link asks for is given up.
+    """
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
-    if st.session_state.setdefault(linked_to, named if key in st.query_params else None) != named:
+    if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
         linked_to.set(None)
 
 
@@ -240,11 +243,11 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]
     name = _pick(session.SECOND, "Second encoder", options, width=260)
-    _say_not_offered(session.SECOND, {*map(short_name, options), *options}, short_name(name), "second encoder")
-    revision = ""
+    picked, revision = short_name(name), ""
     if name == OTHER:
         name, revision = _named("second_")
     _note_link(session.SECOND, name, revision)
+    _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
         # Its architecture with random weights, made once for all visitors.
