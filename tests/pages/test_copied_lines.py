@@ -14,7 +14,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
-from .conftest import at_address
+from .conftest import at_address, load_asked
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def copied(monkeypatch):
         at = at_address(page, **(query or {}))
         for key, value in {"download": True, **state}.items():
             at.session_state[key] = value
-        at.run()
+        load_asked(at.run())
         assert not at.error
         lines = [code.value for code in at.code if "import notebook" in code.value or "load_encoder" in code.value]
         if not lines:
