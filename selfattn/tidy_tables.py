@@ -25,7 +25,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport, SeparationReport
-from selfattn.words import Word, to_groups
+from selfattn.words import Word, fold, to_groups
 
 # How a cell begins that a spreadsheet would run: full-width and small signs too, after spaces and controls; and behind
 # apostrophes, so that each text can be had back.
@@ -63,7 +63,7 @@ def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     text, only ("A" or "B" where the other sentence hasn't the word, else ""), a, b (weights; NaN where there is none),
     chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
     """
-    a, b = ([(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second))
+    a, b = ([(row.special, fold(row.text)) for row in frame.itertuples()] for frame in (first, second))
     anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
     columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
     for i, j in align(a, b, anchor):

@@ -20,7 +20,7 @@ from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, segmented
-from selfattn.dashboard.typed_text import encode_or_stop, show_rejected
+from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
@@ -91,7 +91,10 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    head, words = _of_folder(encoder, "masked-language head", load_masked_head), views.words_of(text)
+    head = _of_folder(encoder, "masked-language head", load_masked_head)
+    check_length(text)
+    tokens = encoder.tokenize(text)
+    words = views.words_of(tokens)
     if not words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -102,7 +105,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
             "Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key=session.GAP, bind="query-params",
             width=150,
         )  # fmt: skip
-    masked = encode_or_stop(encoder, replace_word(text, gap, head.mask_token), "The sentence")
+    masked = encode_or_stop(encoder, replace_word(tokens, gap, head.mask_token), "The sentence")
     question = views.gap_question(head, masked, session.TARGET.get() or 0)
     token = question.answers["token"]
     with this_page().beside:

@@ -24,6 +24,7 @@ from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
+from selfattn.words import fold
 
 T = TypeVar("T")
 # Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
@@ -86,7 +87,7 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str | None) -> str:
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in(word.casefold()) if own.empty else own
+    return _built_in(fold(word)) if own.empty else own
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
@@ -97,7 +98,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
     if _own_rows(word).empty:
         kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
-            key = ("stored means", word.casefold())
+            key = ("stored means", fold(word))
             return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
 
     def make(_: object) -> SenseMeans | None:
@@ -138,13 +139,13 @@ def _built_in(word: str) -> pd.DataFrame:
 
 
 def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
-    return table[[isinstance(each, str) and each.strip().casefold() == word.casefold() for each in table["word"]]]
+    return table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
 
 
 def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What the labels of a word say: results about them are kept by it."""
     own = _own_rows(word)
-    return _built_in_labels(word.casefold()) if own.empty else _labels(word, own)
+    return _built_in_labels(fold(word)) if own.empty else _labels(word, own)
 
 
 @functools.lru_cache
@@ -153,7 +154,7 @@ def _built_in_labels(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 
 def _labels(word: str, rows: pd.DataFrame) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
+    return fold(word), tuple(rows["sentence"]), tuple(rows["sense"])
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:

@@ -120,10 +120,10 @@ class TextReader:
         if not isinstance(word, str) or not word.strip():
             raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
         word = word.strip()
-        parts = len(character_spans(word))
-        if parts != 1:
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         tokens = self.tokenize(sentence)
+        parts = len(character_spans(word))
+        if parts != 1 and not tokens.places(word):  # of several a word where they share a token
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
         places = tokens.places(word, *more)

@@ -61,6 +61,8 @@ class Fast:
         own.backend_tokenizer.no_truncation()
         own.backend_tokenizer.no_padding()
         self.own = own
+        added = own.backend_tokenizer.get_added_tokens_decoder().items()
+        self.special = {number for number, token in added if token.special} - {own.unk_token_id}
         self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
 
     def facts(self) -> dict[str, Any]:
@@ -76,9 +78,11 @@ class Fast:
         read = self.own.backend_tokenizer.encode(text, pair)
         if len(read.ids) > most:
             return {"n": len(read.ids)}
+        # The backend's mask leaves out those that were typed.
+        special = [bool(added) or number in self.special for added, number in zip(read.special_tokens_mask, read.ids)]
         return {
             "n": len(read.ids), "tokens": read.tokens, "ids": read.ids, "types": read.type_ids,
-            "special": read.special_tokens_mask, "offsets": read.offsets, "segments": read.sequence_ids,
+            "special": special, "offsets": read.offsets, "segments": read.sequence_ids,
         }  # fmt: skip
 
     def handed_out(self) -> Tokenizer:

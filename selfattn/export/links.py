@@ -20,6 +20,7 @@ from selfattn.scan import read_scan
 from selfattn.senses import interchange, random_twin, separation
 from selfattn.views import predictions
 from selfattn.views.two_sentences import word_in_two_sentences
+from selfattn.words import fold
 
 Asked = Mapping[str, str]  # what the address says, by key; of buttons the option
 Figure = tuple[str, tuple, dict[str, Any]]  # its name in selfattn.notebook, arguments, options
@@ -53,16 +54,17 @@ def _pair(page: str, encoder: Encoder, asked: Asked) -> Figure:
     a, b = asked.get("a", start.first), asked.get("b", start.second)
     control = asked.get("c", start.control if a == start.first else "")
     encodings = [encoder.encode(text) for text in (a, b)]
-    shared = rarest_first(*encodings)
+    named = asked.get("word", "").strip()
+    shared = rarest_first(*encodings, named)
     if not shared:
         raise TextError("No word stands in both sentences of the link. Change one of them so that they share a word.")
     default = start.word if not own and start.word in shared else shared[0]
-    word = next((each for each in shared if each.casefold() == asked.get("word", "").casefold()), default)
+    word = next((each for each in shared if fold(each) == fold(named)), default)
     at = int(asked.get("at_a", "1")), int(asked.get("at_b", "1"))
     sides = [encoding.places(word)[number - 1] for encoding, number in zip(encodings, at)]
     beside = encoder.encode(control).places(word)[:1] if control.strip() else []
     rows = labelled_sentences()
-    senses = LABELLED if asked.get("way") != "sentences" and word.casefold() in set(rows["word"]) else ""
+    senses = LABELLED if asked.get("way") != "sentences" and fold(word) in set(rows["word"]) else ""
     head = Head.named(asked["head"]) if "head" in asked else None
     if head is None:
         head = word_in_two_sentences(encoder, *sides, *beside, senses=rows if senses else None).first_head
@@ -104,9 +106,10 @@ def _predictions(encoder: Encoder, asked: Asked) -> Figure:
     if kind == "class":
         questions = [predictions.class_question(load_class_head(encoder), encoder.encode(text), asked.get("class"))]
     elif kind == "gap":
-        head, words = load_masked_head(encoder), predictions.words_of(text)
+        head, tokens = load_masked_head(encoder), encoder.tokenize(text)
+        words = predictions.words_of(tokens)
         gap = words.index(asked["gap"]) if asked.get("gap") in words else min(1, len(words) - 1)
-        masked = encoder.encode(replace_word(text, gap, head.mask_token))
+        masked = encoder.encode(replace_word(tokens, gap, head.mask_token))
         questions = [predictions.gap_question(head, masked)]
     else:
         sides = {"A": encoder.encode(text), "B": encoder.encode(asked.get("b", FIRST.second))}

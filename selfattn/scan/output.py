@@ -33,6 +33,7 @@ from selfattn.scan.description import Job, ScanError
 from selfattn.scan.measure import Reject, schema
 from selfattn.scan.tables import Chunk
 from selfattn.tidy_tables import csv_text, unescaped
+from selfattn.words import fold
 
 LOCK, REJECTS = "lock", "rejects.csv"
 BATCH = 4096  # occurrences that are read back at a time
@@ -113,11 +114,11 @@ class Scan:
             if any(nulls) or not lists.value_lengths().equals(moved.value_lengths()):
                 raise ScanError(f"{self.folder} has words without a text or a move, as no scan writes them. Scan anew.")
             for row in batch.to_pylist():
-                word = row["word"].casefold()
+                word = fold(row["word"])
                 of_word[word] += 1
-                for source, move in zip(row["sources"][:1], row["source_moves"]):
-                    n, total, most = found.get((word, source.casefold()), (0, 0.0, (-1.0, "")))
-                    found[word, source.casefold()] = n + 1, total + move, max(most, (move, row["sentence"]))
+                for source, move in zip(map(fold, row["sources"][:1]), row["source_moves"]):
+                    n, total, most = found.get((word, source), (0, 0.0, (-1.0, "")))
+                    found[word, source] = n + 1, total + move, max(most, (move, row["sentence"]))
         rows = [(*key, n, n / of_word[key[0]], total / n, most[1]) for key, (n, total, most) in found.items()]
         table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
         return table.sort_values(["word", "n", "move"], ascending=[True, False, False], ignore_index=True)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from selfattn.encoders.errors import brief
 from selfattn.encoders.untrusted_files import each_key_once
-from selfattn.words import character_spans
+from selfattn.words import character_spans, fold, words_in
 
 COLUMNS = ("sentence", "word", "sense")  # sense may be missing
 SEARCHED = ("sentence", "text", "sense")  # where words are searched for: one of the first two
@@ -66,7 +66,7 @@ def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if (parts := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({parts} words or signs).")
-    return tuple(sorted({word.strip().casefold() for word in words}))
+    return tuple(sorted({fold(word.strip()) for word in words}))
 
 
 def input_files(source: Path, words: Sequence[str] = ()) -> list[Path]:
@@ -145,11 +145,7 @@ def _searched(row: Row, words: Sequence[str]) -> Row | None:
     """The row with the words that stand in its text, None where none does; what can't be read stays, to be rejected."""
     if not words or row.problem or not isinstance(row.sentence, str):
         return row
-    folded = row.sentence.casefold()
-    if not any(word in folded for word in words):  # most texts, and the word rule takes its time
-        return None
-    own = {row.sentence[start:stop].casefold() for start, stop in character_spans(row.sentence)}
-    found = tuple(word for word in words if word in own)
+    found = words_in(row.sentence, words)
     return row._replace(word=", ".join(found), words=found) if found else None
 
 

@@ -19,6 +19,7 @@ from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import LeadingHeads, swapped_heads
 from selfattn.tidy_tables import named_heads, together_frame
+from selfattn.words import fold
 
 LIMIT = (
     "What this doesn't say: the sentences that a head's output is taken from may share a topic as well as a sense; and only the "
@@ -29,7 +30,7 @@ LIMIT = (
 
 def pick_word(frame: pd.DataFrame) -> str:
     """One of the table's words, for every part of the page."""
-    words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
+    words = sorted(frame["word"].dropna().astype(str).str.strip().map(fold).unique())
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
 
 

@@ -18,6 +18,7 @@ from selfattn.dashboard.word_figure import hidden_now, show_figure
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.two_sentences import WordInTwoSentences
+from selfattn.words import fold
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
@@ -67,7 +68,7 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
             say(nearest_sentences.no_sentences(view.word))
             return
         sentences, first = tuple(rows["sentence"]), view.pair.placed[0]
-        key = ("labelled", view.word.casefold(), sentences)
+        key = ("labelled", fold(view.word), sentences)
         vectors = cached(encoder, key, lambda _: labelled_vectors(encoder, rows), costly=True)
         hidden = None if encoder.hide_reason else hidden_now(view).get("A")
         asked_for = ("nearest", first.key, hidden and hidden.positions, sentences)
