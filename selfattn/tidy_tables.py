@@ -85,13 +85,16 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """Sentences word by word: sentence (from 0), said, text, effect (of hiding it on the target), chosen (what is asked about).
 
-    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about.
+    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about. A special
+    token that was typed, such as the mask, keeps its place.
     """
     rows = []
     for at, (line, found) in enumerate(said.items()):
-        effects = dict(zip(found.words, found.effect.tolist()))
-        for word in found.sentence.words:
-            text = word.label if word in effects else "".join(found.sentence.tokens[p] for p in word.positions)
+        effects, sentence = dict(zip(found.words, found.effect.tolist())), found.sentence
+        where = enumerate(zip(sentence.special, sentence.segments))
+        typed = [Word(sentence.tokens[p], p, p + 1) for p, (special, own) in where if special and own is not None]
+        for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
+            text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
             rows.append((at, line, text, effects.get(word, math.nan), word not in effects))
     return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
 

@@ -175,7 +175,7 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
     assert words["The river, the river: a bank."].count("river") == 2
-    assert "bank" in words["On bank bank they slept."] and "loan [UNK]" in words["A loan🏦 of the bank."]
+    assert "bank" in words["On bank bank they slept."] and "loan🏦 [UNK]" in words["A loan🏦 of the bank."]
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
