@@ -25,7 +25,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport, SeparationReport
-from selfattn.words import Word, fold, to_groups
+from selfattn.words import Word, fold, to_groups, with_run
 
 # How a cell begins that a spreadsheet would run: full-width and small signs too, after spaces and controls; and behind
 # apostrophes, so that each text can be had back.
@@ -45,7 +45,7 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
     sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, word.positions))
     columns = {
         "sentence": [sentence] * len(groups),
         "place": range(len(groups)),
@@ -94,8 +94,9 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
         where = enumerate(zip(sentence.special, sentence.segments))
         typed = [Word(sentence.tokens[p], p, p + 1) for p, (special, own) in where if special and own is not None]
         for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
+            asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
             text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
-            rows.append((at, line, text, effects.get(word, math.nan), word not in effects))
+            rows.append((at, line, text, effects.get(word, math.nan), asked))
     return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
 
 
@@ -124,7 +125,7 @@ def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encodin
     vector that comes from it, along that vector: may be negative). A split word's row is the mean over its pieces; to a split
     word score and masked are the mean over its pieces, weight and share the sum. Weights and shares sum to 1.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, positions))
     score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
     summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
     columns = {
@@ -158,7 +159,7 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
         known = {word.start: (float(value), at == top) for at, (word, value) in enumerate(zip(words, share))}
-        for word in chosen.sentence.words:
+        for word in chosen.words:
             value, leads = known.get(word.start, (math.nan, False))
             rows.append((name, word.start, word.label, value, word.start not in known, leads, word.is_punctuation))
     return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads", "punctuation"])

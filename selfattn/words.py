@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 import regex
 import torch
@@ -167,6 +168,22 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
         Word(text[starts[first] : stops[last - 1]], tokens[0], tokens[-1] + 1, at=starts[first])
         for (first, last), tokens in zip(groups, members)
     ]
+
+
+def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
+    """The words that have one of these positions, as one. Raises IndexError where none has."""
+    own = [word for word in words if not {*positions}.isdisjoint(word.positions)]
+    parts = [own[0].text]
+    for before, word in pairwise(own):
+        parts.append(" " * (word.at > before.span[1]) + word.text)
+    return Word("".join(parts), own[0].start, own[-1].stop, at=own[0].at) if len(own) > 1 else own[0]
+
+
+def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
+    """The words in order, those that have one of these positions as one."""
+    apart = [word for word in words if {*positions}.isdisjoint(word.positions)]
+    own = [run_of(words, positions)] if len(apart) < len(words) else []
+    return sorted([*apart, *own], key=lambda word: word.start)
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:

@@ -14,6 +14,7 @@ from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.captions import predictions as captions
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
+from selfattn.charts.labels import isolated
 from selfattn.charts.which_word import shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
@@ -51,7 +52,7 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with st.container(key="answer"):
         st.markdown(literal(questions[0].answer))
     if kind == "gap":
-        say(questions[0].sentence.text)
+        say(isolated(questions[0].sentence.text))
     return questions
 
 

@@ -24,7 +24,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.folders import repository
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.settings import Settings
-from selfattn.words import Word, fold, merged, shared_words
+from selfattn.words import Word, fold, merged, run_of, shared_words, with_run
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
@@ -60,7 +60,10 @@ def compare_sentences(
     before it is matched with what stands before, what follows with what follows. What has no match keeps its place as a
     gap. special=False: without special tokens, as in `word_map`.
     """
-    a, b = (_one_head(encoding, Head(layer, head), special) for encoding, _ in (first, second))
+    a, b = (
+        word_map(one, one.weights(layer, head), words=with_run(one.words, own), special=special)
+        for one, own in (first, second)
+    )
     anchor = (a.rows_of(first[1])[0], b.rows_of(second[1])[0])
     pairs = align(_keys(a), _keys(b), anchor)
     matched = [place for place, pair in enumerate(pairs) if None not in pair]
@@ -175,10 +178,6 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
     return pairs
 
 
-def _one_head(encoding: Encoding, head: Head, special: bool) -> WordMap:
-    return word_map(encoding, encoding.weights(*head), special=special)
-
-
 def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
     """What words are matched by: a special token never matches a word that is spelled like it."""
     return [(special, fold(label)) for special, label in zip(by_word.special, by_word.labels)]
@@ -190,9 +189,9 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
         for start, stop in merged(word.span for words in both for word in words):
-            for encoding, words, own in zip((first, second), both, found):
+            for words, own in zip(both, found):
                 if within := [word for word in words if start <= word.at < stop]:
-                    own.append(encoding.run([p for word in within for p in word.positions]))
+                    own.append(run_of(within, [p for word in within for p in word.positions]))
     return found
 
 

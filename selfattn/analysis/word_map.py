@@ -121,7 +121,7 @@ def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) ->
     always are.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
-    labels, groups, special = places(word.sentence)
+    labels, groups, special = places(word.sentence, words=word.words)
     others = [number.get(group[0]) for group in groups]
     kept = [row for row, at in enumerate(others) if at is None or keep is None or at in keep]
     chosen = next(row for row, group in enumerate(groups) if word.positions[0] in group)

@@ -105,7 +105,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
         typed = place.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
-    shared = rarest_first(*sides.values(), session.WORD.get() or asked.get(session.WORD, ""))
+    shared = rarest_first(sides[session.A], sides[session.B], session.WORD.get() or asked.get(session.WORD, ""))
     word = _pick_word(of_word, shared, name, where, any(has_runs(side.text) for side in sides.values()))
     control = _pick_control(encoder, texts[2], where, start.control if session.A.get() == start.first else "", word)
     with where:

@@ -1,12 +1,11 @@
 """A text as an encoder's tokeniser reads it, and a word where it occurs in it."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from selfattn.words import Word, character_spans, fold, spans_in_runs, token_words
+from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, token_words, with_run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,13 +85,6 @@ class Tokens:
         """The words of each segment."""
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
-    def run(self, positions: Collection[int]) -> Word:
-        """The words that have one of these positions, as one. Raises IndexError where none has."""
-        own = [word for word in self.words if not {*positions}.isdisjoint(word.positions)]
-        first, last = own[0], own[-1]
-        text = self._texts[self.segments[first.start] or 0][first.at : last.span[1]]
-        return first if first is last else Word(text, first.start, last.stop, at=first.at)
-
     def read_as_unknown(self, *spellings: str) -> list[str]:
         """What the model is told only that it is unknown, in order; with spellings, where one of these words is part of it."""
         places = self._found(*spellings)
@@ -135,7 +127,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
     @property
     def word(self) -> Word:
         """The word as it is spelled here, with its span of tokens: of a run of words, all of it."""
-        return self.sentence.run(self.positions)
+        return run_of(self.sentence.words, self.positions)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words of the sentence, in order, this one whole."""
+        return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:

@@ -234,6 +234,15 @@ def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_p
     assert sum(chunk.n_without for chunk in chunks) == 3 - empty and sum(chunk.n_skipped for chunk in chunks) == empty
 
 
+def test_words_are_searched_in_every_spelling_and_script(tmp_path):
+    texts = ["我去银行取钱", "银行在河边", "中国银行很大", "The cafe\u0301, a/river.", "İSTANBUL ban\u200bk", "银 行 café's"]
+    (tmp_path / "texts.txt").write_text("\n".join(texts), "utf-8")
+    words = words_to_find(["银行", "café", "istanbul", "River", "BANK"])
+    assert words == ("bank", "café", "istanbul", "river", "银行")
+    found = [row.words for row in read(tmp_path / "texts.txt", 2, words)]
+    assert found == [("银行",)] * 3 + [("café", "river"), ("bank", "istanbul")]
+
+
 def test_what_cannot_be_searched_is_kept_to_be_rejected(tmp_path):
     lines = b'{"text": "The b\xe4nk."}', b"[1]", b'{"text": 7}', b'{"other": "bank"}', b'{"text": "No."}'
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
