@@ -172,7 +172,8 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
     """The words that have one of these positions, as one. Raises IndexError where none has."""
-    own = [word for word in words if not {*positions}.isdisjoint(word.positions)]
+    chosen = {*positions}
+    own = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [own[0].text]
     for before, word in pairwise(own):
         parts.append(" " * (word.at > before.span[1]) + word.text)
@@ -181,7 +182,8 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
     """The words in order, those that have one of these positions as one."""
-    apart = [word for word in words if {*positions}.isdisjoint(word.positions)]
+    chosen = {*positions}
+    apart = [word for word in words if chosen.isdisjoint(word.positions)]
     own = [run_of(words, positions)] if len(apart) < len(words) else []
     return sorted([*apart, *own], key=lambda word: word.start)
 

@@ -134,8 +134,9 @@ def _table(
     sentences = [places[0].sentence for _, places in batch]
     weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
-    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
-    names = [[word.label for word in placed.sentence.words] for _, _, placed in occurrences]
+    words = [placed.words for _, _, placed in occurrences]
+    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences], words)
+    names = [[word.label for word in own] for own in words]
     top = numbers.pop("top").tolist()
     columns = {
         "row": [row.row for _, row, _ in occurrences],
@@ -234,16 +235,16 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
     return total / count.reshape(-1, *[1] * (pieces.dim() - 1))
 
 
-def _numbers(weights: Tensor, sentences: Sequence[Tokens]) -> dict[str, np.ndarray]:
+def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
     """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
-    n_words = max(len(one.words) for one in sentences)
+    n_words = max(map(len, words))
     # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
-    for line, one in enumerate(sentences):
+    for line, (one, own) in enumerate(zip(sentences, words)):
         special[line, : len(one.special)] = one.special
-        for index, word in enumerate(one.words):
+        for index, word in enumerate(own):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)

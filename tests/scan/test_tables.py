@@ -235,7 +235,14 @@ def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_p
 
 
 def test_words_are_searched_in_every_spelling_and_script(tmp_path):
-    texts = ["我去银行取钱", "银行在河边", "中国银行很大", "The cafe\u0301, a/river.", "İSTANBUL ban\u200bk", "银 行 café's"]
+    texts = [
+        "我去银行取钱",
+        "银行在河边",
+        "中国银行很大",
+        "The cafe\u0301, a/river.",
+        "İSTANBUL ban\u200bk",
+        "银 行 café's",
+    ]
     (tmp_path / "texts.txt").write_text("\n".join(texts), "utf-8")
     words = words_to_find(["银行", "café", "istanbul", "River", "BANK"])
     assert words == ("bank", "café", "istanbul", "river", "银行")
