@@ -1,135 +1,83 @@
-"""Words in a sentence as tokenisers really cut it: several words in a token, added tokens, scripts without spaces, emoji."""
+"""A text that was read is passed on: it isn't read or run again, and not by an encoder that didn't read it."""
+
+import re
 
 import pytest
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
-from torch import nn
-from transformers import PreTrainedTokenizerFast
+import torch
 
-from selfattn.encoders.errors import TextError
-from selfattn.encoders.text_reader import TextReader
-from selfattn.encoders.tokenizer import Fast
+from selfattn import TextError, notebook
+from selfattn.analysis.word_map import places
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.examples import labelled_sentences
+from selfattn.lessons.encoded_words import first_word
+from selfattn.senses import check_rows
+from selfattn.words import shared_words
 
-WHOLE = "The the bank lent $5 of 1,000 in 24/7 a /river river .com café İstanbul't 😡"
-CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
-
-
-def reader_of(
-    folder, tokenizer: Tokenizer, special=("[MASK]", "[SEP]", "[E1]"), added=("@user", "<url>")
-) -> TextReader:
-    """A reader with this tokeniser, saved and loaded as an encoder's is."""
-    own = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="[UNK]", mask_token="[MASK]", sep_token="[SEP]", pad_token="[PAD]"
-    )
-    own.add_tokens([AddedToken(token, special=True) for token in special], special_tokens=True)
-    own.add_tokens([AddedToken(token, special=False) for token in added])
-    own.save_pretrained(folder)
-    model = nn.Module()
-    model.get_input_embeddings = lambda: nn.Embedding(len(own), 2)
-    tokens = Fast(folder, "mine").handed_out()
-    return TextReader(name="mine", revision=None, max_tokens=512, device="cpu", model=model, tokenizer=tokens)
+TEXT = "The bank by the river bank."
 
 
-def tokenizer_of(pieces: list[str], pre=None, merges=()) -> Tokenizer:
-    vocab = {piece: at for at, piece in enumerate(dict.fromkeys(["[UNK]", "[PAD]", *pieces]))}
-    tokenizer = Tokenizer(models.BPE(vocab, list(merges), unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre or pre_tokenizers.WhitespaceSplit()
-    return tokenizer
+def test_a_word_where_it_stands_knows_its_number_its_rows_and_what_it_is_kept_by(encoder):
+    first, second = encoder.encode(TEXT).places("BANK")
+    assert (first.word.text, first.positions, first.number, second.number) == ("bank", (2,), 1, 2)
+    assert (second.rows, second.first_character) == (slice(6, 7), TEXT.rindex("bank"))
+    assert second.key == encoder.locate(TEXT, "bank")[1].key == (TEXT, None, (6,))
+    assert encoder.placed((TEXT, 2)).key == encoder.placed((TEXT, (2,))).key == first.key
 
 
-@pytest.fixture(scope="module")
-def at_spaces(tmp_path_factory):
-    """Reads whatever is between two spaces as one token."""
-    tokenizer = Tokenizer(
-        models.WordLevel({piece: at for at, piece in enumerate(["[UNK]", "[PAD]", *WHOLE.split()])}, "[UNK]")
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.normalizer = normalizers.NFC()
-    return reader_of(tmp_path_factory.mktemp("spaces"), tokenizer)
+def test_what_was_run_is_passed_on_and_what_was_patched_is_run_again(encoder):
+    encoding = encoder.encode(TEXT)
+    assert encoder.encoded(encoding.places("river")[0]) is encoding
+    patched = encoder.encode(TEXT, patches=encoder.removed([(0, 0)]))
+    assert encoder.encoded(patched.places("river")[0]).patches == ()
 
 
-@pytest.fixture(scope="module")
-def by_characters(tmp_path_factory):
-    """Reads a character at a time, but 银行 and 在银 as one token each, and drops what can't be seen."""
-    letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
-    tokenizer = tokenizer_of([*letters, "银行", "在银"], merges=[("银", "行"), ("在", "银")])
-    tokenizer.normalizer = normalizers.Replace("\u200b", "")
-    return reader_of(tmp_path_factory.mktemp("characters"), tokenizer)
+def test_what_another_encoder_read_or_what_is_padded_is_refused(encoder, encoder_of):
+    padded = encoder.encode(TEXT, pad_to=12)
+    for text in (encoder_of("BERT").tokenize(TEXT), padded):
+        for call in (encoder.encode, lambda own: encoder.placed(PlacedWord(own, (1,)))):
+            with pytest.raises(ValueError, match="has read, whole and without padding"):
+                call(text)
+    with pytest.raises(IndexError, match="positions from 0 to 8"):
+        encoder.placed((TEXT, (9,)))
 
 
-def test_a_token_of_several_parts_is_one_word_found_by_each(at_spaces):
-    tokens = at_spaces.tokenize(WHOLE)
-    assert [word.text for word in tokens.words] == WHOLE.split()
-    where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}
-    assert {name: [place.positions for place in tokens.places(name)] for name in where} == {
-        name: [positions] for name, positions in where.items()
-    }
-    assert [place.positions for place in tokens.places("river")] == [(10,), (11,)]
-    assert [place.word.text for place in at_spaces.locate(WHOLE, "river")] == ["/river", "river"]
-    assert [place.first_character for place in at_spaces.locate(WHOLE, "/river")] == [WHOLE.index("/river")]
-    assert not tokens.places("the bank") and not tokens.places("iver")
-    with pytest.raises(TextError, match=r"Expected one word, got '\$6' \(2 words or signs\)"):
-        at_spaces.locate(WHOLE, "$6")
+GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_a_word_is_found_by_any_spelling_of_it(at_spaces):
-    tokens = at_spaces.tokenize(WHOLE)
-    for name in ("cafe\u0301", "CAFÉ", "caf\u00adé"):
-        assert [place.word.text for place in tokens.places(name)] == ["café"]
-    for name in ("istanbul’t", "İSTANBUL't", "i\u0307stanbulʼt"):
-        assert [place.word.text for place in tokens.places(name)] == ["İstanbul't"]
-    assert [place.word.text for place in tokens.places("😡")] == ["😡"]
-    assert [place.word.text for place in at_spaces.tokenize("cafe\u0301 bank").places("café")] == ["cafe\u0301"]
+def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_is_not_that_word(encoder, encoder_of):
+    """It is [UNK], as "loan🏦" would be: nothing of what is shown of it is about "bank"."""
+    encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
+    assert torch.equal(encoding.hidden, other.hidden)
+    assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
+    assert [word.label for word in encoding.words][:3] == ["The", "bank🏦 [UNK]", "of"]
+    assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
+    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # the one that it knows
+    assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
+    # A unigram tokeniser spells what it doesn't know; one of bytes, or with pieces of letters, knows all.
+    assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
+    assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 
 
-def test_unseen_characters_do_not_cut_a_word(by_characters, encoder):
-    for reader in (by_characters, encoder):
-        for text in ("the ban\u200bk is", "the \u200bbank is"):
-            (place,) = reader.locate(text, "bank")
-            assert (place.word.text.replace("\u200b", ""), place.number) == ("bank", 1)
-    assert [word.text for word in encoder.tokenize("ban\u00adk an\x07d").words] == ["ban\u00adk", "an\x07d"]
+def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encoder):
+    reason = "doesn't know 'bank🏦': it reads \\[UNK\\]"
+    for call in (
+        lambda: encoder.locate(GLUED, "Bank"),
+        lambda: encoder.knock_out(GLUED, "bank", heads=[(0, 0)]),
+        lambda: notebook.removals(encoder, GLUED.partition(",")[0], "The bank.", "bank"),
+        lambda: first_word(encoder.encode(GLUED.partition(",")[0]), "bank"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            call()
+    with pytest.raises(TextError, match="doesn't know '🏦bank': it reads"):
+        encoder.locate("A 🏦bank.", "bank")  # no token of that word is left
+    assert encoder.encode("A 🏦 bank and a $ bank.", pair="A 🏦loan.").read_as_unknown() == ["🏦", "🏦loan"]
+    frame = labelled_sentences().query("word == 'bank'").reset_index(drop=True)
+    frame.loc[3, "sentence"] = frame.loc[3, "sentence"].replace("bank", "bank🏦")
+    usable, rejected = check_rows(encoder, frame)
+    assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_added_tokens_in_a_text_are_whole_and_special_by_their_ids(at_spaces, by_characters):
-    for reader in (at_spaces, by_characters):
-        tokens = reader.tokenize("The [MASK] bank[SEP] @user [E1]bank <url> river")
-        own = {token: out for token, out in zip(tokens.tokens, tokens.special) if len(token) > 3 and token != "bank"}
-        own.pop("river", None)
-        assert own == {"[MASK]": True, "[SEP]": True, "@user": False, "[E1]": True, "<url>": False}
-        assert [word.text for word in tokens.words] == ["The", "bank", "@user", "bank", "<url>", "river"]
-        assert all(tokens.special[p] is False for word in tokens.words for p in word.positions)
-        assert not tokens.places("MASK") and not tokens.places("E1")
-        assert [place.word.text for place in tokens.places("user")] == ["@user"]
-        assert len(tokens.places("bank")) == 2
-
-
-def test_what_is_unknown_is_no_special_token(at_spaces):
-    tokens = at_spaces.tokenize("The [UNK] strange river")
-    assert tokens.special == (False,) * 4 and tokens.unknown == {1, 2}
-    assert [word.label for word in tokens.words] == ["The", "[UNK] [UNK]", "strange [UNK]", "river"]
-    assert "doesn't know 'strange'" in tokens.why_unknown("strange") and not tokens.places("strange")
-
-
-def test_in_a_script_without_spaces_a_word_is_the_run_of_tokens_that_spells_it(by_characters):
-    places = [by_characters.locate(text, "银行") for text in CHINESE]
-    assert [[place.positions for place in each] for each in places] == [[(2,)], [(0,)], [(2,)]]
-    assert [word.text for word in places[0][0].others] == ["我", "去", "取", "钱"]
-    (named,) = by_characters.locate(CHINESE[2], "中国")
-    assert (named.positions, named.word.text, named.number, named.first_character) == ((0, 1), "中国", 1, 0)
-    assert [word.text for word in named.others] == ["银行", "很", "大"]
-    assert [place.positions for place in by_characters.tokenize("行行行行行").places("行行")] == [(0, 1), (2, 3)]
-    (thai,) = by_characters.locate("ฉันไปธนาคาร", "ธนาคาร")
-    assert thai.word.text == "ธนาคาร" and len(thai.positions) == 6
-    assert not by_characters.tokenize("银 行").places("银行")
-
-
-def test_a_token_that_reaches_over_the_named_word_belongs_to_its_place(by_characters):
-    # 在银 is one token: 银 has no place of its own.
-    (place,) = by_characters.locate("在银河", "银")
-    assert (place.positions, place.word.text) == ((0,), "在银")
-
-
-def test_a_run_with_an_unknown_piece_is_no_place(encoder):
-    assert encoder.tokenize(CHINESE[0]).places("银行") == ()
-    with pytest.raises(TextError, match="doesn't know '银'"):
-        encoder.locate(CHINESE[0], "银行")
-    assert [place.word.text for place in encoder.locate(CHINESE[2], "中国")] == ["中国"]
+def test_the_other_words_are_all_but_this_one_where_it_stands(encoder):
+    bank, again = encoder.tokenize("The bank, a bank.").places("bank")
+    assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
+    assert [word.start for word in again.others] == [1, 2, 3, 4, 6]
