@@ -121,12 +121,11 @@ class TextReader:
             raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
         word = word.strip()
         tokens = self.tokenize(sentence)
-        parts = len(character_spans(word))
-        if parts != 1 and not tokens.places(word):  # of several a word where they share a token
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
-        places = tokens.places(word, *more)
+        places, parts = tokens.places(word, *more), len(character_spans(word))
+        if parts != 1 and not tokens.places(word):  # several are one word where they share a token
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return places

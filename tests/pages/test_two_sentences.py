@@ -135,7 +135,7 @@ def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_not_compared(main
     assert has(at, captions.NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
-    assert "bank [UNK]" in everything(at.get("vega_lite_chart")[0])
+    assert "bank🏦 [UNK]" in everything(at.get("vega_lite_chart")[0])
 
 
 def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
