@@ -47,6 +47,7 @@ def show() -> None:
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
+        "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history,.st-key-out_of_sight{display:none}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}"
         ".st-key-answer p{font-size:1.2rem;font-weight:600;line-height:1.4;margin:0}"

@@ -26,6 +26,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
+from selfattn.words import fold
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -61,7 +62,7 @@ class AllSenseMeans:
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
         """One word's. read: the table that they were made of. Raises ValueError for a word that isn't in it."""
-        word = word.casefold()
+        word = fold(word)
         own, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
             raise ValueError(f"There are no stored means of {word!r}: the table has no labelled sentences of it.")

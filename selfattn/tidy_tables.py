@@ -26,7 +26,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport, SeparationReport
-from selfattn.words import Word, to_groups
+from selfattn.words import Word, fold, to_groups, with_run
 
 # How a cell begins that a spreadsheet would run: full-width and small signs too, after spaces and controls; and behind
 # apostrophes, so that each text can be had back.
@@ -46,7 +46,7 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
     sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, word.positions))
     columns = {
         "sentence": [sentence] * len(groups),
         "place": range(len(groups)),
@@ -64,7 +64,7 @@ def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     text, only ("A" or "B" where the other sentence hasn't the word, else ""), a, b (weights; NaN where there is none),
     chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
     """
-    a, b = ([(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second))
+    a, b = ([(row.special, fold(row.text)) for row in frame.itertuples()] for frame in (first, second))
     anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
     columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
     for i, j in align(a, b, anchor):
@@ -86,14 +86,18 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """Sentences word by word: sentence (from 0), said, text, effect (of hiding it on the target), chosen (what is asked about).
 
-    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about.
+    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about. A special
+    token that was typed, such as the mask, keeps its place.
     """
     rows = []
     for at, (line, found) in enumerate(said.items()):
-        effects = dict(zip(found.words, found.effect.tolist()))
-        for word in found.sentence.words:
-            text = word.label if word in effects else "".join(found.sentence.tokens[p] for p in word.positions)
-            rows.append((at, line, text, effects.get(word, math.nan), word not in effects))
+        effects, sentence = dict(zip(found.words, found.effect.tolist())), found.sentence
+        where = enumerate(zip(sentence.special, sentence.segments))
+        typed = [Word(sentence.tokens[p], p, p + 1) for p, (special, own) in where if special and own is not None]
+        for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
+            asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
+            text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
+            rows.append((at, line, text, effects.get(word, math.nan), asked))
     return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
 
 
@@ -112,7 +116,7 @@ def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encodin
     vector that comes from it, along that vector: may be negative). A split word's row is the mean over its pieces; to a split
     word score and masked are the mean over its pieces, weight and share the sum. Weights and shares sum to 1.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, positions))
     score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
     summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
     columns = {
@@ -146,7 +150,7 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
         known = {word.start: (float(value), at == top) for at, (word, value) in enumerate(zip(words, share))}
-        for word in chosen.sentence.words:
+        for word in chosen.words:
             value, leads = known.get(word.start, (math.nan, False))
             rows.append((name, word.start, word.label, value, word.start not in known, leads, word.is_punctuation))
     return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads", "punctuation"])
@@ -253,11 +257,11 @@ def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):
-        word = row["word"].casefold()
+        word = fold(row["word"])
         of_word[word] += 1
-        for source, move in zip(row["sources"][:1], row["source_moves"]):
-            n, total, most = found.get((word, source.casefold()), (0, 0.0, (-1.0, "")))
-            found[word, source.casefold()] = n + 1, total + move, max(most, (move, row["sentence"]))
+        for source, move in zip(map(fold, row["sources"][:1]), row["source_moves"]):
+            n, total, most = found.get((word, source), (0, 0.0, (-1.0, "")))
+            found[word, source] = n + 1, total + move, max(most, (move, row["sentence"]))
     rows = [(*key, n, n / of_word[key[0]], total / n, most[1]) for key, (n, total, most) in found.items()]
     frame = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     return frame.sort_values(["word", "n", "move"], ascending=[True, False, False], ignore_index=True)

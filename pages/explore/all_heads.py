@@ -62,8 +62,7 @@ def segments(page: Page) -> PlacedWord:
     pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
-    nth = pair.first.sentence.words.index(pair.first.word)  # A comes first, so its words come in the same places
-    return PlacedWord(encoding, encoding.words[nth].positions)
+    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # A comes first, so its places do
 
 
 def show_grid(page: Page, side: PlacedWord) -> None:

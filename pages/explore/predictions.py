@@ -14,6 +14,7 @@ from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.captions import predictions as captions
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
+from selfattn.charts.labels import isolated
 from selfattn.charts.which_word import shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
@@ -21,7 +22,7 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, segmented
-from selfattn.dashboard.typed_text import encode_or_stop, show_rejected
+from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
@@ -52,7 +53,7 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with st.container(key="answer"):
         st.markdown(literal(questions[0].answer))
     if kind == "gap":
-        say(questions[0].sentence.text)
+        say(isolated(questions[0].sentence.text))
     return questions
 
 
@@ -92,7 +93,10 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    head, words = _of_folder(encoder, "masked-language head", load_masked_head), views.words_of(text)
+    head = _of_folder(encoder, "masked-language head", load_masked_head)
+    check_length(text)
+    tokens = encoder.tokenize(text)
+    words = views.words_of(tokens)
     if not words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -103,7 +107,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
             "Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key=session.GAP, bind="query-params",
             width=150,
         )  # fmt: skip
-    masked = encode_or_stop(encoder, replace_word(text, gap, head.mask_token), "The sentence")
+    masked = encode_or_stop(encoder, replace_word(tokens, gap, head.mask_token), "The sentence")
     question = views.gap_question(head, masked, session.TARGET.get() or 0)
     token = question.answers["token"]
     with this_page().beside:

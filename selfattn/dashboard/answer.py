@@ -24,6 +24,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
+from selfattn.words import fold
 
 T = TypeVar("T")
 # Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
@@ -92,15 +93,15 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in().get(word.casefold(), own) if own.empty else own
+    return _built_in().get(fold(word), own) if own.empty else own
 
 
 def labels_key(encoder: Encoder, word: str) -> Hashable:
     """The key of a word's labelled sentences, and of its senses in results about them."""
     if _own_rows(word).empty:
-        return word.casefold(), stored_report(AllSenseMeans, encoder) is not None
+        return fold(word), stored_report(AllSenseMeans, encoder) is not None
     _, _, _, digest = session.TABLE_READ.get()
-    return word.casefold(), digest
+    return fold(word), digest
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
@@ -111,7 +112,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
     if _own_rows(word).empty:
         kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
-            key = ("stored means", word.casefold())
+            key = ("stored means", fold(word))
             return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
 
     def make(_: object) -> SenseMeans | None:
@@ -150,11 +151,11 @@ def _own_rows(word: str) -> pd.DataFrame:
 def _built_in() -> dict[str, pd.DataFrame]:
     """The built-in labelled sentences by their words."""
     rows = labelled()
-    return dict(iter(rows.groupby(rows["word"].str.strip().str.casefold(), sort=False)))
+    return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
 
 
 def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
-    return table[[isinstance(each, str) and each.strip().casefold() == word.casefold() for each in table["word"]]]
+    return table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from selfattn.charts.labels import isolated_words
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
@@ -108,7 +109,7 @@ def show_links(*views: str) -> None:
 
 def say(text: str) -> None:
     """A sentence or more over the whole width. It may hold words from the visitor's text, so it is never Markdown."""
-    st.text(text, width="stretch")
+    st.text(isolated_words(text), width="stretch")
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
@@ -205,4 +206,6 @@ def show_error(message: object) -> None:
 
 def literal(text: str) -> str:
     """Escape a text for Markdown: every ASCII punctuation mark."""
-    return "".join(f"\\{character}" if character in string.punctuation else character for character in text)
+    return "".join(
+        f"\\{character}" if character in string.punctuation else character for character in isolated_words(text)
+    )

@@ -16,7 +16,6 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import logits_of, read_head, take_encoder_out
 from selfattn.encoders.placed_word import Tokens
-from selfattn.words import character_spans
 
 WHAT = "masked-language head"
 
@@ -71,13 +70,13 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     return MaskedHead(encoder, tokenizer.mask_token, tokenizer.mask_token_id, model.to(encoder.device))
 
 
-def replace_word(text: str, index: int, replacement: str) -> str:
-    """The text with its word number `index` (from 0, by words.character_spans) replaced.
+def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
+    """The text with its word number `index` (of `tokens.words`, from 0) replaced.
 
     Raises IndexError for a word that isn't there.
     """
-    spans = character_spans(text)
-    if not 0 <= index < len(spans):
-        raise IndexError(f"Expected a word from 0 to {len(spans) - 1}, got {index}.")
-    start, stop = spans[index]
-    return text[:start] + replacement + text[stop:]
+    words = tokens.words_of[0]
+    if not 0 <= index < len(words):
+        raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")
+    start, stop = words[index].span
+    return tokens.text[:start] + replacement + tokens.text[stop:]

@@ -45,7 +45,7 @@ class TextReader:
         ):
             read = self.tokenizer.read(text, pair)
         self._check_length(len(read.ids))
-        special = tuple(map(bool, read.special_tokens_mask))
+        special = self.tokenizer.special(read)
         if all(special):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
         no_word, each = self.tokenizer.unk_token_id, enumerate(zip(read.ids, special))
@@ -121,13 +121,12 @@ class TextReader:
         if not isinstance(word, str) or not word.strip():
             raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
         word = word.strip()
-        parts = len(character_spans(word))
-        if parts != 1:
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         tokens = self.tokenize(sentence)
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
-        places = tokens.places(word, *more)
+        places, parts = tokens.places(word, *more), len(character_spans(word))
+        if parts != 1 and not tokens.places(word):  # several are one word where they share a token
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return places

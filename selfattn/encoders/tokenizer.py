@@ -35,6 +35,8 @@ class Tokenizer:
         own.backend_tokenizer.no_truncation()
         own.backend_tokenizer.no_padding()
         self._backend = own.backend_tokenizer
+        added = own.backend_tokenizer.get_added_tokens_decoder().items()
+        self._special = {number for number, token in added if token.special} - {own.unk_token_id}
         self.pad_token, self.pad_token_id = own.pad_token, own.pad_token_id
         self.unk_token, self.unk_token_id = own.unk_token, own.unk_token_id
         self.mask_token, self.mask_token_id = own.mask_token, own.mask_token_id
@@ -44,6 +46,10 @@ class Tokenizer:
     def read(self, text: str, pair: str | None = None) -> Encoding:
         """The text's tokens, by the Rust tokeniser itself: transformers' wrapper sets padding in it, which threads share."""
         return self._backend.encode(text, pair)
+
+    def special(self, read: Encoding) -> tuple[bool, ...]:
+        """Which tokens are special, those that were typed too: the backend's mask leaves these out."""
+        return tuple(bool(own) or number in self._special for own, number in zip(read.special_tokens_mask, read.ids))
 
     def check(self, name: str) -> None:
         """Raise LoadError for a tokeniser that can't read plain text, or reads it in more than one way."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from selfattn import numbers
-from selfattn.charts.labels import drawable
+from selfattn.charts.labels import drawable, isolated_words
 from selfattn.export import files, live
 from selfattn.export.files import View
 
@@ -146,7 +146,7 @@ def _origin(view: View) -> Mapping[str, object]:
 
 
 def _text(text: str) -> str:
-    return escape(drawable(text))
+    return escape(isolated_words(drawable(text)))
 
 
 def _data_uri(kind: str, text: str) -> str:

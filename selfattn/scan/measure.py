@@ -23,7 +23,7 @@ from selfattn.encoders.pair_terms import rows_of
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
 from selfattn.scan.tables import InputError, Row
-from selfattn.words import Word, character_spans
+from selfattn.words import Word, character_spans, fold, words_in
 
 MOST_SOURCES = 3  # context words that are named for an occurrence
 
@@ -112,11 +112,11 @@ def schema(
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Words to search texts for, each once, case-folded and sorted. Raises InputError for text that is not one word."""
+    """Words to search texts for, each once, folded for matching and sorted. Raises InputError for text that is not one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
-    return tuple(sorted({word.strip().casefold() for word in words}))
+    return tuple(sorted({fold(word.strip()) for word in words}))
 
 
 def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tuple[list[_Usable], list[Reject]]:
@@ -125,24 +125,15 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
         try:
             if row.problem:
                 raise TextError(row.problem)
-            found = _words_in(row.sentence, words) if words else (row.word,)
-            row = row._replace(word=", ".join(found)) if words else row
+            found: Sequence[str] = (row.word,)
+            if words:  # a sentence that is no text is rejected where it is located
+                found = words_in(row.sentence, words) if isinstance(row.sentence, str) else words
+                row = row._replace(word=", ".join(found))
             if found:
                 usable.append((row, encoder.locate(row.sentence, *found)))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
     return usable, rejects
-
-
-def _words_in(sentence: object, words: Sequence[str]) -> Sequence[str]:
-    """Those of the words that the sentence has; of one that is no text all, so that locating them rejects it."""
-    if not isinstance(sentence, str):
-        return words
-    folded = sentence.casefold()
-    if not any(word in folded for word in words):  # quick, and true of most texts
-        return ()
-    own = {sentence[start:stop].casefold() for start, stop in character_spans(sentence)}
-    return [word for word in words if word in own]
 
 
 def _table(
@@ -158,8 +149,9 @@ def _table(
     sentences = [places[0].sentence for _, places in batch]
     weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
-    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
-    names = [[word.label for word in placed.sentence.words] for _, _, placed in occurrences]
+    words = [placed.words for _, _, placed in occurrences]
+    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences], words)
+    names = [[word.label for word in own] for own in words]
     top = numbers.pop("top").tolist()
     columns = {
         "row": [row.row for _, row, _ in occurrences],
@@ -258,16 +250,16 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
     return total / count.reshape(-1, *[1] * (pieces.dim() - 1))
 
 
-def _numbers(weights: Tensor, sentences: Sequence[Tokens]) -> dict[str, np.ndarray]:
+def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
     """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
-    n_words = max(len(one.words) for one in sentences)
+    n_words = max(map(len, words))
     # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
-    for line, one in enumerate(sentences):
+    for line, (one, own) in enumerate(zip(sentences, words)):
         special[line, : len(one.special)] = one.special
-        for index, word in enumerate(one.words):
+        for index, word in enumerate(own):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)

@@ -12,6 +12,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, half_of, sile
 from selfattn.encoders.errors import TextError
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import interval
+from selfattn.words import fold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +74,7 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
 def _words(usable: list[Explained]) -> pd.DataFrame:
     effects = pd.DataFrame(
         [
-            (number, word.text.casefold(), effect)
+            (number, fold(word.text), effect)
             for number, one in enumerate(usable)
             for word, effect in zip(one.words, one.effect.tolist())
             if not word.is_punctuation

@@ -13,8 +13,8 @@ from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import MaskedHead
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
-from selfattn.words import character_spans
 
 TOP = 10  # words of a gap
 
@@ -96,9 +96,9 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
     )  # fmt: skip
 
 
-def words_of(text: str) -> list[str]:
+def words_of(tokens: Tokens) -> list[str]:
     """The words of a sentence as labels: one of them is the gap."""
-    return numbered([text[slice(*span)] for span in character_spans(text)])
+    return numbered([word.text for word in tokens.words])
 
 
 def numbered(words: Sequence[str]) -> list[str]:

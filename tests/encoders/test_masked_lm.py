@@ -27,7 +27,7 @@ def encoder_of(tmp_path_factory):
 
 
 def masked(head, text=TEXT, index=1):
-    return head.encoder.encode(replace_word(text, index, head.mask_token))
+    return head.encoder.encode(replace_word(head.encoder.tokenize(text), index, head.mask_token))
 
 
 @pytest.mark.parametrize("name", WITH_HEAD)
@@ -80,8 +80,10 @@ def test_a_prediction_that_is_no_number_is_refused(encoder_of):
         head.log_probabilities(states)
 
 
-def test_replacing_a_word():
-    assert replace_word("Didn't she, well?", 0, "Could") == "Could she, well?"
-    assert replace_word("Didn't she, well?", 4, "!") == "Didn't she, well!"
+def test_replacing_a_word(encoder):
+    tokens = encoder.tokenize("Didn't she, well?")
+    assert replace_word(tokens, 0, "Could") == "Could she, well?"
+    assert replace_word(tokens, 4, "!") == "Didn't she, well!"
     with pytest.raises(IndexError, match="from 0 to 4, got 5"):
-        replace_word("Didn't she, well?", 5, "x")
+        replace_word(tokens, 5, "x")
+    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one of its tokens, not the run

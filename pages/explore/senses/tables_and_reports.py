@@ -27,6 +27,7 @@ from selfattn.scan.uploads import read_table
 from selfattn.senses import SeparationReport, separation
 from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import csv_text, named_heads
+from selfattn.words import fold
 
 T = TypeVar("T")
 BUILT_IN = "labelled"  # the key of the built-in sentences
@@ -42,7 +43,7 @@ class Labelled:
 
     def of(self, word: str) -> "Labelled":
         """The sentences of one word."""
-        rows = self.frame[self.frame["word"].astype(str).str.casefold() == word]
+        rows = self.frame[self.frame["word"].astype(str).str.strip().map(fold) == word]
         return replace(self, frame=rows, key=(self.key, word))
 
     def stored(self, kind: type[T]) -> Stored[T] | None:

@@ -8,6 +8,7 @@ from selfattn import numbers
 from selfattn.captions import hidden_words as captions
 from selfattn.captions import nearest_sentences
 from selfattn.captions.terms import TERMS
+from selfattn.charts.labels import isolated
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
@@ -77,7 +78,7 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])
         near = stages[name].head(nearest_sentences.NEAREST).itertuples()
-        say("\n".join(f"{numbers.cosine(row.cosine)}  {row.sentence} ({row.sense})" for row in near))
+        say("\n".join(f"{numbers.cosine(row.cosine)}  {isolated(row.sentence)} ({row.sense})" for row in near))
         say(nearest_sentences.nearest({name: stages[name]}))
 
 
