@@ -1,20 +1,21 @@
 """Words in a sentence as tokenisers really cut it: several words in a token, added tokens, scripts without spaces, emoji."""
 
 import pytest
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+import tokenizers
+from tokenizers import AddedToken, models, normalizers, pre_tokenizers
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.text_reader import TextReader
-from selfattn.encoders.tokenizer import Fast
+from selfattn.encoders.tokenizer import Tokenizer
 
 WHOLE = "The the bank lent $5 of 1,000 in 24/7 a /river river .com café İstanbul't 😡"
 CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
 
 
 def reader_of(
-    folder, tokenizer: Tokenizer, special=("[MASK]", "[SEP]", "[E1]"), added=("@user", "<url>")
+    folder, tokenizer: tokenizers.Tokenizer, special=("[MASK]", "[SEP]", "[E1]"), added=("@user", "<url>")
 ) -> TextReader:
     """A reader with this tokeniser, saved and loaded as an encoder's is."""
     own = PreTrainedTokenizerFast(
@@ -25,13 +26,13 @@ def reader_of(
     own.save_pretrained(folder)
     model = nn.Module()
     model.get_input_embeddings = lambda: nn.Embedding(len(own), 2)
-    tokens = Fast(folder, "mine").handed_out()
+    tokens = Tokenizer(folder, "mine")
     return TextReader(name="mine", revision=None, max_tokens=512, device="cpu", model=model, tokenizer=tokens)
 
 
-def tokenizer_of(pieces: list[str], pre=None, merges=()) -> Tokenizer:
+def tokenizer_of(pieces: list[str], pre=None, merges=()) -> tokenizers.Tokenizer:
     vocab = {piece: at for at, piece in enumerate(dict.fromkeys(["[UNK]", "[PAD]", *pieces]))}
-    tokenizer = Tokenizer(models.BPE(vocab, list(merges), unk_token="[UNK]"))
+    tokenizer = tokenizers.Tokenizer(models.BPE(vocab, list(merges), unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre or pre_tokenizers.WhitespaceSplit()
     return tokenizer
 
@@ -39,7 +40,7 @@ def tokenizer_of(pieces: list[str], pre=None, merges=()) -> Tokenizer:
 @pytest.fixture(scope="module")
 def at_spaces(tmp_path_factory):
     """Reads whatever is between two spaces as one token."""
-    tokenizer = Tokenizer(
+    tokenizer = tokenizers.Tokenizer(
         models.WordLevel({piece: at for at, piece in enumerate(["[UNK]", "[PAD]", *WHOLE.split()])}, "[UNK]")
     )
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
