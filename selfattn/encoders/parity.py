@@ -1,4 +1,4 @@
-"""What an encoder is, measured at load: its maps' shapes, and its fast pass held against a plain eager pass.
+"""Check at load that the kernel reproduces the model: its weights and states, against a plain eager pass of the same folder.
 
 The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
 `eager` attention: for a short text, alone, padded beside a longer one, and with a word hidden from another, and for a text
