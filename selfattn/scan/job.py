@@ -40,11 +40,16 @@ class Job:
         """The job's encoder. Raises LoadError."""
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
+    def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
+        """The rows of each input file, numbered through all. searched: of any texts, without words. Raises InputError."""
+        numbers = count()
+        for file in input_files(Path(self.source), searched):
+            yield (row._replace(row=next(numbers)) for row in rows_of(file, searched))
+
     def parts(self) -> Iterator[Part]:
         """The input, at most `part_rows` rows a part, never of two files. Raises InputError."""
-        numbers, names = count(), (f"part-{index:06d}" for index in count())
-        for file in input_files(Path(self.source), bool(self.words)):
-            rows = (row._replace(row=next(numbers)) for row in rows_of(file, bool(self.words)))
+        names = (f"part-{index:06d}" for index in count())
+        for rows in self.tables(bool(self.words)):
             while part := list(islice(rows, self.part_rows)):
                 yield next(names), part
 
