@@ -90,6 +90,7 @@ def _first_picture(name: str) -> dict[str, tuple[float, float]]:
         at = AppTest.from_file(str(APP), default_timeout=300)
         at.query_params["model"], at.query_params["other"] = "another ...", name
         at.run()
+        at.button(key="load_model").click().run()
     finally:
         encoder_picker.load_encoder, figures.st.vega_lite_chart = load, chart
     if at.exception:

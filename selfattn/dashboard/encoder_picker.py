@@ -1,4 +1,4 @@
-"""The pickers of an encoder and, on the page Two encoders, of a second one; the few that are loaded serve all visitors."""
+"""Pick an encoder, on Two encoders a second one; ask "Load NAME?" before a link loads one; keep a few loaded for all visitors."""
 
 import gc
 import threading

@@ -1,6 +1,6 @@
-"""What a link asks for: what can't be had is said on the page, and what a fresh load would choose otherwise stays in the address.
+"""Report the values of a link that a page can't honour; keep in the address what differs from the defaults.
 
-Streamlit drops from an address, without a word, what its widgets can't have.
+Streamlit silently drops from an address the values that its widgets don't offer.
 """
 
 from collections.abc import Callable, Collection

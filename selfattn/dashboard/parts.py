@@ -1,4 +1,4 @@
-"""Parts of a page that run again by themselves; they say errors as pages do."""
+"""Parts of a page that rerun on their own, and show errors as pages do."""
 
 import copy
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> None:
-    """Call `show` now, and by itself whenever a callback ends in st.rerun([key, ...]). computes: it may show progress."""
+    """Call `show` now, and alone whenever a callback ends in st.rerun([key, ...]). computes: it may show progress."""
     record = this_page()
 
     def part() -> None:
-        # Room for progress, made in each run: a part can fill only its own, and without it all below would be mounted anew.
+        # Make room for progress in each run: a part can fill only its own, and adding it later would remount all below.
         news = st.container() if computes else record.news
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
-        again = copy.copy(record)  # its figures nobody collects: "Download" runs the whole page
+        again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
         again.news, again.noted, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run():

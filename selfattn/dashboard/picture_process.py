@@ -1,6 +1,6 @@
-"""Draws the pictures of downloads in another process: vl-convert holds the interpreter's lock while it draws.
+"""Draws the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
 
-One process for all visitors, at a lower priority than the server. It draws one picture after the other.
+All visitors share one process, which has a lower priority than the server and draws one picture at a time.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from functools import cache, partialmethod
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-LONGEST = 60  # seconds that one picture may take
+LONGEST = 60  # seconds per picture, at most
 NICENESS = 10
 
 _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """Draws as vl-convert does, for one visitor. still_wanted() is called before each picture; it may raise."""
+    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before each picture."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -44,7 +44,7 @@ class Painter:
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Inside the `with` the other process draws the library's pictures (selfattn.export)."""
+    """Let the other process draw selfattn.export's pictures inside the `with`."""
     from selfattn.export.files import painter  # not at the top: the other process imports this file
 
     before = painter.set(Painter(still_wanted))
@@ -55,7 +55,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """In the other process: vl-convert's result. The system ends that process after so many seconds."""
+    """Return vl-convert's result. It runs in the other process, which the system ends after `seconds`."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm
@@ -70,7 +70,7 @@ def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
 def _submit(function: Callable, *arguments: Any) -> Future:
     try:
         return _pool().submit(function, *arguments)
-    except BrokenProcessPool:  # its process has ended since the last picture
+    except BrokenProcessPool:  # the process ended after the last picture
         _pool.cache_clear()
         return _pool().submit(function, *arguments)
 
@@ -81,7 +81,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _start() -> None:
-    """In the other process, once."""
+    """Set up the other process, once."""
     os.nice(NICENESS)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Load a pretrained encoder, and measure whether the kernel can recompute it instead of trusting a list."""
+"""Load an encoder from a checked folder: its model, tokeniser and limits. What parity.py measures decides how it is shown."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

@@ -115,7 +115,7 @@ def pick_word(frame: pd.DataFrame) -> str:
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
-    """The visitor's table and its digest; None before there is one. Errors are shown on the page."""
+    """Return the visitor's table and its digest, or None without a readable one. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
             "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. The word stands once in "
@@ -129,7 +129,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read[0] != upload.file_id:  # not anew at each click
+    if read[0] != upload.file_id:  # read it once, not at each click
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read
@@ -141,7 +141,10 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """The usable rows, the broken rows, and a digest of the file and its kind; for an unreadable file None, the reason and ""."""
+    """Return the usable rows, the broken rows, and a digest of the file and its kind.
+
+    An unreadable file gives None, the reason and "".
+    """
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
         return *read_table(data, kind), hashlib.sha256(kind.encode() + data).hexdigest()

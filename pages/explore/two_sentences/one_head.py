@@ -1,4 +1,4 @@
-"""The chosen head, open: its whole maps beside each other, and how it computes the word's row; as it is or with a word hidden."""
+"""The chosen head in detail: its maps of A and B, and the computation of the word's row, with or without hidden words."""
 
 from functools import partial
 
@@ -26,7 +26,10 @@ HELP = "Row: the token that attends. Column: the token it attends to."
 
 
 def pick(encoder: Encoder, pair: Pair, way: str) -> None:
-    """With which words, whose weights, and how they are drawn: apart from the head, of which each choice would send them anew."""
+    """Show the controls: hidden words, source of the weights, map options.
+
+    They are a part of their own, so that choosing a head doesn't send them again.
+    """
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         if hidden := _hidden(encoder, pair, way):
@@ -40,7 +43,7 @@ def pick(encoder: Encoder, pair: Pair, way: str) -> None:
 
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Both pictures of the head that is chosen now."""
+    """Draw the chosen head's maps, and the computation of the word's row."""
     head = this_page().head = chosen_head(encoder, answer_of(encoder, pair, way).first_head)
     sides = dict(pair.sides)
     if session.WITHOUT.get() == "hidden":

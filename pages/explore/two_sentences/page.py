@@ -1,4 +1,4 @@
-"""The main view: which word another gets its meaning from in two sentences, by which heads; its limit; the nearest sentences."""
+"""The main view: which words give a word its meaning in two sentences, through which heads, and the limits of that answer."""
 
 import streamlit as st
 
@@ -23,13 +23,13 @@ from selfattn.views.two_sentences import WordInTwoSentences
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
-    """Which way is asked for: between the senses until somebody switches; where they don't fit, its answer says why."""
+    """Return the chosen way, by default between the senses. If the sentences don't fit the senses, the answer says why."""
     asked = session.WAY.get() or st.query_params.get(session.WAY)
     return answer.SENTENCES if asked == answer.SENTENCES and answer.between_senses(encoder, pair) else answer.SENSES
 
 
 def show_answer(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """The answer in large type and its limit; beneath them, in one row, the switch of the way, the guess and the way on."""
+    """Show the answer in large type and its limit; below, in one row, the choice of way, the guess and a link to Senses."""
     asked, this_page().lines = guess.asked(), (*view.answer, view.limit, *view.notes)
     with st.container(key="answer", gap=None):
         if asked:
@@ -49,16 +49,16 @@ def show_answer(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
 
 
 def show_notes(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """The cosines in words, beside those of labelled sentences of A's sense, and what a reader must know of this pair."""
+    """Show the cosines in words, those with labelled sentences of A's sense, and the notes on this pair."""
     found = answer.beside_its_sense(encoder, pair)
     same = captions.beside_its_sense(view.pair, *found) if found else ""
     say("\n".join(filter(None, (captions.compared(view.pair), same, *view.notes))))
 
 
 def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
-    """What the vector of A's word means, in words, for who asks: the labelled sentences nearest to it, and their senses.
+    """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
 
-    It is the word's alone, in its sentence, or with the word hidden that is hidden in the figure.
+    The vector is that of the word alone, in its sentence, or with the word hidden that the figure hides.
     """
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
