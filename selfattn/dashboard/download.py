@@ -21,7 +21,7 @@ from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
 SCALE = 2
-ENCODER = ("model", "other", "revision", "digest")  # what an address says of it
+ENCODER = ("model", "other", "revision", "content", "digest")  # what an address says of it
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:

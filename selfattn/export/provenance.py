@@ -25,6 +25,7 @@ class Provenance:
     model: str = ""
     revision: str | None = None
     digest: str = ""  # of the weights
+    content: str = ""  # of all that identifies the encoder: `Encoder.content`
     device: str = "cpu"
     dtype: str = ""
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
@@ -48,7 +49,7 @@ class Provenance:
         link: str = "",
     ) -> "Provenance":
         """The provenance of something made from these encoded sentences ("A", "B" ...) by this encoder."""
-        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
+        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
             sentences={name: one.text for name, one in encodings.items()},
