@@ -1,8 +1,8 @@
 """Reports on the bundled encoder and the built-in sentences, computed beforehand, so that a page about them opens at once.
 
 `python -m selfattn.stored_reports` computes them all anew, or those that are named. Each is a folder of selfattn/data/reports:
-its tables as CSV, and about.json with the digests of the weights and of what was read, its method's version, the libraries
-and the date. It is handed out only where digests and version are those of here and now.
+its tables as CSV, and about.json with the encoder's content, the digest of what was read, its method's version, the libraries and
+the date. It is handed out only where content, digest and version are those of here and now.
 """
 
 import datetime
@@ -105,7 +105,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> 
     if encoder.dtype != "float32" or not place.is_file():
         return None
     about = json.loads(place.read_text("utf-8"))
-    if {key: about[key] for key in ("weights", "read", "version")} != _identity(name, encoder, read):
+    if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
         return None
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
@@ -147,7 +147,7 @@ def store(name: str, encoder: Encoder, read: object, report: object, folder: Pat
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:
     text = read.to_csv(index=False) if isinstance(read, pd.DataFrame) else repr(read)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"weights": encoder.digest, "read": digest, "version": KINDS[name].version}
+    return {"content": encoder.content, "read": digest, "version": KINDS[name].version}
 
 
 def main(names: Sequence[str]) -> int:

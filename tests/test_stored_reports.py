@@ -61,7 +61,7 @@ def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(e
     same(stored("separation", encoder, labelled, tmp_path).report, report, atol=1e-6)
     assert stored("separation", encoder, labelled.iloc[1:], tmp_path) is None
     assert stored("separation", encoder, labelled, tmp_path / "elsewhere") is None
-    for changed in ({"digest": "other"}, {"dtype": "bfloat16"}):
+    for changed in ({"digest": "other"}, {"configuration": "other"}, {"dtype": "bfloat16"}):
         assert stored("separation", dataclasses.replace(encoder, **changed), labelled, tmp_path) is None
     newer = dataclasses.replace(KINDS["separation"], version=KINDS["separation"].version + 1)
     monkeypatch.setitem(stored_reports.KINDS, "separation", newer)

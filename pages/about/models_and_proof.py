@@ -30,6 +30,7 @@ def facts(encoder: Encoder) -> pd.DataFrame:
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
         "revision": encoder.revision or "none: a local folder",
         "sha256 of the weights": encoder.digest,
+        "sha256 of weights, configuration and tokeniser": encoder.content,
         "parameters": f"{sum(parameter.numel() for parameter in encoder.model.parameters()):,}",
         "layers × heads": f"{encoder.n_layers} × {encoder.n_heads}",
         "d_model, d_head": f"{encoder.d_model}, {encoder.d_head}",

@@ -129,8 +129,8 @@ _gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # those that made room for 
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """The identity of a loaded encoder: its weights, device and precision."""
-    return (encoder.name, encoder.revision, encoder.digest, encoder.device, encoder.dtype)
+    """The identity of a run: the encoder's content, device and precision; and its name and revision, which results repeat."""
+    return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
 def cached(
@@ -143,6 +143,8 @@ def cached(
     """make's result about an encoder, from the cache where it was made before. The key holds all that decides the result.
 
     make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
+    An encoder that has made room for another shares no results: by then the same may be loaded anew, and what is made of one
+    model can't be continued with another.
     costly: make runs the encoder many times. It waits for a place for costly work, and ends at the next sign of progress after
     the visitor has moved on or left. It must not ask for other results: it would hold its place while it waits for their maker.
     """
@@ -161,10 +163,11 @@ def cached(
 
             return make(show)
 
+    kept = encoder not in _gone
     try:
-        return _results.get(whole_key, run)
+        return _results.get(whole_key, run) if kept else run()
     finally:
-        if encoder in _gone:
+        if kept and encoder in _gone:
             forget(encoder)
         if place is not None:
             place.empty()

@@ -21,7 +21,7 @@ from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
-ENCODER = ("model", "other", "revision", "digest")  # an address's parameters for the encoder
+ENCODER = ("model", "other", "revision", "content", "digest")  # an address's parameters for the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:

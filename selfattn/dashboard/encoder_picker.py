@@ -12,7 +12,15 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import Cache, encoder_key, forget
 from selfattn.dashboard.figures import PageEnds, literal, say, show_error, this_page
-from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
+from selfattn.dashboard.link import (
+    DIGITS,
+    keep_identity,
+    linked,
+    note_identity,
+    remember_link,
+    say_what_is_missing,
+    spell,
+)
 from selfattn.dashboard.permissions import (
     beyond_localhost,
     check_encoder,
@@ -38,7 +46,7 @@ def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
-        _ask_before_loading(session.MODEL, "digest", name, revision, device, dtype)
+        _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
         show_error(error)
@@ -49,7 +57,7 @@ def current_encoder() -> Encoder:
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.title}.")
     named = (name, revision) != (offered_encoders()[0][0], "")
-    note_weights("digest", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
+    note_identity("content", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
     return encoder
 
 
@@ -122,7 +130,7 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
         linked_to.set(None)
 
 
-def _ask_before_loading(key: session.Key, digest: str, name: str, revision: str, device: str, dtype: str) -> None:
+def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
     """End the page with a question and a button where only a link names this encoder. Raises LoadError, PageEnds.
 
     What is bundled, offered by the operator or loaded already needs no question. Nothing looks for the encoder before the
@@ -139,7 +147,7 @@ def _ask_before_loading(key: session.Key, digest: str, name: str, revision: str,
     with this_page().news.container():
         st.info(literal(f"Load {for_visitors(name, name)}? The link names this encoder. {where}"))
         st.button("Load it", key=f"load_{key}", on_click=linked_to.set, args=(None,), type="primary")
-    this_page().address[digest] = linked(digest) or None
+    keep_identity(identity)
     raise PageEnds
 
 
@@ -205,13 +213,13 @@ def _not_had(key: str, other: str) -> str:
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """What a link holds to open this encoder on any server, and to notice other weights of the same name."""
-    weights = {"digest": encoder.digest[:DIGITS]}
+    """What a link holds to open this encoder on any server, and to notice another of the same name."""
+    identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
-        return {"model": short_name(encoder.name), **weights}
+        return {"model": short_name(encoder.name), **identity}
     revision = {"revision": encoder.revision} if encoder.revision else {}
-    return {"model": OTHER, "other": encoder.name, **revision, **weights}
+    return {"model": OTHER, "other": encoder.name, **revision, **identity}
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
@@ -249,14 +257,14 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _note_link(session.SECOND, name, revision)
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
-        this_page().address["second_digest"] = None
+        this_page().address |= {"second_content": None, "second_digest": None}
         # Its architecture with random weights, made once for all visitors.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
-        _ask_before_loading(session.SECOND, "second_digest", name, revision, first.device, first.dtype)
+        _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)
         second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:
         show_error(error)
         second = None
-    note_weights("second_digest", second, _not_had(session.SECOND, "second_other") or short_name(name))
+    note_identity("second_content", second, _not_had(session.SECOND, "second_other") or short_name(name))
     return second

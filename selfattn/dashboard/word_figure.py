@@ -14,7 +14,7 @@ import streamlit as st
 from selfattn.charts.hidden_words import picking
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import keyed_answer, run_heads_of
-from selfattn.dashboard.cache import cached
+from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Figure, current_theme, note_figure, this_page, with_tables
 from selfattn.dashboard.pickers import chosen_head
@@ -76,7 +76,8 @@ ASKED = "asked"  # value of session.GUESS while the page waits for a guess
 def _begin(encoder: Encoder, way: str, view: WordInTwoSentences) -> Begun:
     """Return the present figure if it is of the same pair, way and theme, and shows the chosen head; else a new one."""
     page, (begun, chosen) = this_page(), session.FIGURE.get()
-    of = (encoder.digest, page.pair.key, way, view.pair.senses, current_theme().name, session.GUESS.get() == ASKED)
+    look = current_theme().name, session.GUESS.get() == ASKED
+    of = (encoder_key(encoder), page.pair.key, way, view.pair.senses, *look)
     if begun is None or begun.of != of or chosen["pick"] != page.head:
         begun = Begun(of, page.head)
         hidden = (-1 if top is None else top for top in view.pair.top)

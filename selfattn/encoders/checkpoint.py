@@ -1,15 +1,18 @@
-"""Checks a folder before transformers reads it, and computes its digests.
+"""Checks a folder before transformers reads it, and computes the digests that identify it.
 
 The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
 transformers would follow some keys of a config to other files or to the Hub, so those are refused first.
 """
 
+import errno
 import hashlib
+import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,6 +31,14 @@ READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a token
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
 # Without one of these there is no tokeniser. Which of them is read depends on the family.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
+# Beside config.json and the weights, these files decide an encoder's numbers; those of a module's folder do, too.
+DECIDING = (
+    *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
+)  # fmt: skip
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that decide no number
+PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
+MOST_LINKS = 40  # on the way to a file, as in the system itself
 BYTES = "ByT5Tokenizer"  # needs none; refused where it is loaded, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
@@ -170,22 +181,57 @@ def weights_digest(folder: Path) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
+def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
+    """sha256 of what decides an encoder's numbers beside its weights. files: the folder's `file_digests`.
+
+    config.json counts by its values without NOTES: neither its layout nor the version that saved it matters. The tokeniser's
+    files and those that sentence-transformers reads count by their bytes. No other file of the folder counts. A save that adds
+    keys, or writes the tokeniser anew, gives another digest though no number changes.
+    """
+    config = {key: value for key, value in read_json(folder / "config.json", "config").items() if key not in NOTES}
+    counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
+    return hashlib.sha256(json.dumps([config, counting], sort_keys=True).encode()).hexdigest()
+
+
 def file_digests(folder: Path) -> dict[str, str]:
-    """sha256 of each file of configuration, vocabulary and weights, by its name."""
-    return {path.name: file_digest(path) for path in _read(folder)}
+    """sha256 of each file of configuration, vocabulary, weights and modules, by its path from the folder."""
+    return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
 def _read(folder: Path) -> list[Path]:
-    files = [path for path in folder.iterdir() if path.suffix in READ and path.is_file()]
-    return sorted([*files, *weight_files(folder)])
+    names = (path for path in folder.iterdir() if path.suffix in READ or _is_one_of(path.name, VOCABULARIES))
+    return sorted({*filter(Path.is_file, names), *weight_files(folder), *_module_files(folder)})
+
+
+def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def modules_folder(folder: Path) -> Path:
+    """The folder of sentence-transformers' modules.json: the model's own, or before version 2 the one around 0_Transformer."""
+    apart = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
+    return folder.parent if apart else folder
+
+
+def _module_files(folder: Path) -> list[Path]:
+    """modules.json, the settings beside it, and config.json in the folder of each module but the model's own."""
+    around = modules_folder(folder)
+    try:
+        steps = read_json(around / "modules.json", "pooling", of=list)
+    except LoadError:
+        return []
+    places = [str(step.get("path")) for step in steps if isinstance(step, dict)]
+    files = [around / place / "config.json" for place in places if PLACE.fullmatch(place) and place != folder.name]
+    files += [around / "modules.json", around / "config_sentence_transformers.json"]
+    return [file for file in files if os.path.isfile(file)]
 
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
     """Raise LoadError where the folder or its files change inside the `with`.
 
-    Compares their times, not only digests, so that a file that was exchanged and put back is noticed. expected: the files'
-    digests, which must be these.
+    Compares the times of each file and of each link on the way to it, not only digests, so that what was exchanged and put
+    back is noticed. expected: the files' digests, which must be these.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -197,14 +243,31 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
 
 
 def _states(folder: Path) -> list[tuple]:
-    return [_state(folder), *map(_state, _read(folder))]
+    states = []
+    for path in (folder, *_read(folder)):
+        with reading(path):
+            states += [(str(each), _state(each.lstat())) for each in _way_to(path)]
+    return states
 
 
-def _state(path: Path) -> tuple[str, int, int, int, int]:
-    """Differs between two versions of a file. The system itself keeps the time of a change (ctime). Raises LoadError."""
-    with reading(path):
-        status = path.stat()
-    return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
+def _way_to(path: Path) -> list[Path]:
+    """Every link that the system follows on the way to a file, in order, and the file or folder itself. Raises OSError."""
+    way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
+    while left:
+        part = left.pop()
+        reached = reached.parent if part == ".." else reached / part
+        if reached.is_symlink():
+            way.append(reached)
+            if len(way) > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            left += reversed(Path(os.readlink(reached)).parts)
+            reached = reached.parent
+    return [*way, reached]
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    """Differs between two versions of a file. The system itself keeps the time of a change (ctime)."""
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 _digests: dict[tuple, str] = {}  # by the state of a file
@@ -212,8 +275,8 @@ _digests: dict[tuple, str] = {}  # by the state of a file
 
 def file_digest(path: Path) -> str:
     """sha256 of a file, computed once for each version of it. Raises LoadError for what can't be read."""
-    state = _state(path)
-    if state not in _digests:
-        with open_plain(path) as file, reading(path):
+    with open_plain(path) as file, reading(path):
+        state = _state(os.fstat(file.fileno()))  # of the file that is hashed: a link to it may lead elsewhere by now
+        if state not in _digests:
             _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
     return _digests[state]

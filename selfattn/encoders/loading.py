@@ -14,7 +14,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPI
 from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION
-from selfattn.encoders.checkpoint import check_folder, file_digests, unchanged, weights_digest
+from selfattn.encoders.checkpoint import check_folder, configuration_digest, file_digests, unchanged, weights_digest
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError, brief
 from selfattn.encoders.hooks import install
@@ -106,7 +106,8 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(measured, files=files, digest=weights_digest(source.folder), note=_joined(note, padding))
+    digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
+    return replace(measured, files=files, digest=digest, configuration=configuration, note=_joined(note, padding))
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:

@@ -5,10 +5,10 @@ averaged) and two more small files. What one of them asks for and isn't done her
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from selfattn.encoders.checkpoint import PLACE, modules_folder, unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.placed_word import Tokens
@@ -50,7 +50,9 @@ class Pooling:
 def load_pooling(encoder: Encoder) -> Pooling:
     """How this encoder makes one vector of a sentence, from the folder it was loaded from. Raises NoPooling."""
     try:
-        return read_pooling(resolve(encoder.name, encoder.revision).folder)
+        folder = resolve(encoder.name, encoder.revision).folder
+        with unchanged(folder, encoder.files):
+            return read_pooling(folder)
     except LoadError as error:
         raise NoPooling(f"{encoder.title} can't be read as a sentence embedder: {error}") from None
     except NoPooling as error:
@@ -62,9 +64,8 @@ def read_pooling(folder: Path) -> Pooling:
 
     Before version 2 the model stood in a folder of its own, 0_Transformer, beside that of the pooling.
     """
-    transformer, within = folder, ""
-    if re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists():
-        folder, within = folder.parent, folder.name
+    transformer, folder = folder, modules_folder(folder)
+    within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
         raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
     steps = read_json(folder / "modules.json", "pooling", of=list)
@@ -72,7 +73,7 @@ def read_pooling(folder: Path) -> Pooling:
     if names not in (STEPS, STEPS[:2]):
         raise NoPooling(f"makes its sentence vector by {', '.join(names)}; expected {', '.join(STEPS)}.")
     first, place = str(steps[0].get("path", "")), str(steps[1].get("path", ""))
-    if first != within or not place or Path(place).name != place:
+    if first != within or not PLACE.fullmatch(place):
         raise NoPooling(
             f"has its steps in {first or '.'!r} and {place!r}; expected {within or '.'!r} and a folder such as '1_Pooling'."
         )

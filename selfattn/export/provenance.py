@@ -25,6 +25,7 @@ class Provenance:
     model: str = ""
     revision: str | None = None
     digest: str = ""  # the weights' sha256
+    content: str = ""  # `Encoder.content`, the identity of the encoder
     device: str = "cpu"
     dtype: str = ""
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
@@ -48,7 +49,7 @@ class Provenance:
         link: str = "",
     ) -> "Provenance":
         """The provenance of a figure that this encoder makes from these encoded sentences ("A", "B" ...)."""
-        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
+        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
             sentences={name: one.text for name, one in encodings.items()},

@@ -135,6 +135,7 @@ def _origin(view: View) -> Mapping[str, object]:
         "encoder": provenance.model,
         "revision": provenance.revision or "a folder",
         "weights, sha256": provenance.digest,
+        "weights, configuration and tokeniser, sha256": provenance.content,
         "layer": "all" if provenance.layer is None else provenance.layer,
         "head": "all" if provenance.head is None else provenance.head,
         "ran on": f"{provenance.device}, {provenance.dtype}",

@@ -43,8 +43,8 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     tables = {"words": report.words, "heads": report.heads, "sentences": report.sentences, "rejects": rejects}
     for name, table in tables.items():
         (output / f"{name}.csv").write_text(csv_text(table), "utf-8", newline="")
-    about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
-    about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
+    about = {"target": target, "encoder": encoder.name, "sentences": len(report.sentences), "note": report.note}
+    about |= {name: getattr(encoder, name) for name in ("revision", "digest", "content", "dtype")}
     (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
     return Counts(len(rows), len(broken), len(report.sentences))
 

@@ -58,7 +58,7 @@ def test_ten_choices_and_one_press_of_back(page, server):
     choose_head(page, "ArrowLeft")
     page.get_by_text("between the sentences", exact=True).click()
     wait_until_idle(page)
-    address = f"{server}/?digest=53aa5117&head=L0+H9&way=between+the+sentences"
+    address = f"{server}/?content=8fb149a5&head=L0+H9&way=between+the+sentences"
     expect(page).to_have_url(address)
     assert page.evaluate("history.length") == before + 1
     back(page)

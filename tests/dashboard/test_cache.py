@@ -1,5 +1,6 @@
 """The cache: bounded in bytes, each result made once however many ask, and nothing kept of an encoder that is gone."""
 
+import dataclasses
 import gc
 import threading
 import time
@@ -29,6 +30,10 @@ from selfattn.dashboard.cache import (
 )
 from selfattn.dashboard.choice import Pair
 from selfattn.encoders.capture import Head
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.senses import random_twin
 
 
 @dataclass(eq=False)
@@ -40,7 +45,7 @@ class Thing:
     device, dtype, revision = "cpu", "float32", None
 
     @property
-    def digest(self) -> str:
+    def content(self) -> str:
         """Its name."""
         return self.name
 
@@ -221,6 +226,36 @@ def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loadin
     gone = weakref.ref(gone)
     gc.collect()
     assert gone() is None
+
+
+def test_an_encoder_that_is_gone_takes_no_result_of_the_same_loaded_anew(loading):
+    gone = encoder_picker.load("b", None, "cpu", "float32")
+    for name in ("a", "c", "b"):
+        anew = loading(name)
+    assert anew.name == gone.name and anew is not gone
+    assert cached(gone, "its result", lambda progress: {"encoder": gone}) == {"encoder": gone}
+    assert cached(anew, "its result", lambda progress: pytest.fail("it is there already"))["encoder"] is anew
+
+
+def test_two_configurations_and_their_untrained_twins_share_no_results(results, encoder):
+    other = dataclasses.replace(encoder, configuration="another")
+    four = (encoder, other, random_twin(encoder), random_twin(other))
+    assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("load_head", "saved"), [(load_class_head, {"classes": ("BAD", "GOOD")}), (load_masked_head, {"masked_head": True})]
+)
+def test_a_head_on_top_goes_with_its_encoder(results, monkeypatch, tmp_path, checkpoint, load_head, saved):
+    monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **saved)
+    encoder = encoder_picker.load(str(folder), None, "cpu", "float32")
+    head = cached(encoder, "head", lambda _, of=encoder: load_head(of))
+    held = weakref.ref(encoder.model), weakref.ref(head._model)
+    del encoder, head
+    encoder_picker.load(str(checkpoint("DistilBERT")), None, "cpu", "float32")
+    gc.collect()
+    assert [each() for each in held] == [None, None]
 
 
 @pytest.mark.slow

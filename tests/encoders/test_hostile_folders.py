@@ -135,6 +135,37 @@ def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypa
     refused(folder, "changed", "changed while it was read")
 
 
+@pytest.mark.parametrize("of", ["folder", "file"])
+def test_a_link_two_levels_down_that_flips_and_flips_back(folder, monkeypatch, of):
+    """model.safetensors -> link -> a link to a folder or a file. What it leads to is the same before and after."""
+    other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
+    change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
+    mine = folder.parent / "weights"
+    mine.mkdir()
+    (folder / "model.safetensors").rename(mine / "model.safetensors")
+    flipped = folder.parent / "flipped"
+    name = "model.safetensors" if of == "file" else ""
+    flipped.symlink_to(mine / name)
+    link = folder.parent / "link"
+    link.symlink_to(flipped if name else flipped / "model.safetensors")
+    (folder / "model.safetensors").symlink_to(link)
+    assert load_encoder(folder).digest == file_digest(mine / "model.safetensors")
+
+    def flip(to):
+        flipped.unlink()
+        flipped.symlink_to(to / name)
+
+    def exchanged(*arguments, **options):
+        flip(other)
+        try:
+            return read(*arguments, **options)
+        finally:
+            flip(mine)
+
+    monkeypatch.setattr(AutoModel, "from_pretrained", exchanged)
+    refused(folder, "changed", "changed while it was read")
+
+
 def test_files_that_change_after_the_load(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "mine", masked_head=True)))
     for file in ("tokenizer.json", "config.json", "model.safetensors"):

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from selfattn import LoadError, TextError, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling, read_pooling
 
 STEPS = ("Transformer", "Pooling", "Normalize")
@@ -32,6 +33,14 @@ def test_the_bundled_encoders_own_files(encoder):
     assert pooling.positions(tokens) == tuple(range(len(tokens.ids)))
     with pytest.raises(TextError, match=r"has 302 tokens.* reads 256: the rest would be cut off\. Shorten it by 46"):
         pooling.positions(encoder.tokenize("bank " * 300))
+
+
+def test_pooling_files_that_change_after_the_load(tmp_path):
+    encoder = load_encoder(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine")))
+    assert load_pooling(encoder) == Pooling("mean", None)
+    (tmp_path / "mine/1_Pooling/config.json").write_text('{"pooling_mode": "cls"}')
+    with pytest.raises(NoPooling, match=r"mine changed since it was loaded \(1_Pooling/config.json\)"):
+        load_pooling(encoder)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +109,8 @@ def test_broken_files(tmp_path, content):
 
 
 def test_a_folder_that_has_gone_or_is_broken_is_said(checkpoint, tmp_path):
-    folder = shutil.copytree(checkpoint("BERT"), tmp_path / "gone")
+    folder = embedder(shutil.copytree(checkpoint("BERT"), tmp_path / "gone"))
     encoder = load_encoder(str(folder))
-    embedder(folder)
     assert load_pooling(encoder) == Pooling("mean", None)
     shutil.rmtree(folder)
     with pytest.raises(NoPooling, match="can't be read as a sentence embedder"):

@@ -55,7 +55,8 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
     assert (found["layer"], found["head"], found["error"]) == (3, 7, 3e-8)
     if kind == "csv":
         return
-    assert (found["digest"], found["device"], found["dtype"]) == (encoder.digest, encoder.device, encoder.dtype)
+    for name in ("digest", "content", "device", "dtype"):
+        assert found[name] == getattr(encoder, name)
     assert found["link"] == "http://x/?a=1" and found["recomputed"] is True
     assert found["sentences"]["A"] == "The bank of the river." and "<b>bank</b>" in found["sentences"]["B"]
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}

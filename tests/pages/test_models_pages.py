@@ -38,6 +38,7 @@ def test_the_proof_says_the_largest_differences(folders):
     assert facts["d_model, d_head"] == f"{encoder.d_model}, {encoder.d_head}"
     assert (facts["name"], facts["family"]) == (encoder.title, encoder.family)
     assert facts["sha256 of the weights"] == encoder.digest
+    assert facts["sha256 of weights, configuration and tokeniser"] == encoder.content
     at.text_input(key="proof_text").set_value("Another text.").run()
     at.button(key="run_proof").click().run()
     weights = encoder.encode("Another text.")

@@ -244,10 +244,29 @@ def test_a_changed_encoder_is_refused_by_a_worker_and_by_a_second_run(tmp_path, 
     assert PartWorker(asked).scan(part) == 2 and read_scan(output).finished
     with open(folder / "tokenizer.json", "a") as file:
         file.write("\n")
-    with pytest.raises(ScanError, match=r"holds another scan: encoder tokenizer\.json was '"):
+    with pytest.raises(ScanError, match="holds another scan: content was '"):
         PartWorker(asked).scan(part)
     assert scan(table, output, "--model", str(folder)) == 2
-    assert "another scan: encoder tokenizer.json was '" in capsys.readouterr().err
+    assert "another scan: content was '" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_scan_goes_on_with_a_copy_of_its_encoder(tmp_path):
+    table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
+    assert scan(table, output, "--model", str(folder)) == 0
+    read_scan(output).parts[0].unlink()
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    assert scan(table, output, "--model", str(copy)) == 0 and read_scan(output).finished
+
+
+def test_an_older_scan_that_names_the_encoders_files_is_read(tmp_path, encoder):
+    assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
+    about = json.loads((tmp_path / "scan/scan.json").read_text())
+    assert about.pop("content") == encoder.content
+    about |= {f"encoder {name}": digest for name, digest in encoder.files.items()}
+    (tmp_path / "scan/scan.json").write_text(json.dumps(about))
+    assert read_scan(tmp_path / "scan").n_rows == 4
 
 
 def damage(part):

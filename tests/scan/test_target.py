@@ -36,6 +36,7 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     assert rejects["line"].tolist() == [5, 6] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
     about = json.loads((tmp_path / "out/target.json").read_text())
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
+    assert about["content"] == encoder.content
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
