@@ -277,7 +277,7 @@ def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_ar
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
     """A server's own folder, whose path is nobody's business: four models, one of them broken, and a scan of no use."""
-    root = tmp_path_factory.mktemp("private")
+    root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
     (root / "models" / "broken" / "model.safetensors").write_bytes(b"no weights")
@@ -314,6 +314,7 @@ def sent(monkeypatch):
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "in its operator's revision only"),
         ({"source": "mine"}, "mine holds no scan"),
         ({"source": "../models"}, "'../models' is no folder inside this server's"),
     ],
