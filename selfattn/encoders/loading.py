@@ -106,7 +106,9 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(measured, files=files, digest=weights_digest(source.folder), note=_joined(note, padding))
+    return replace(
+        measured, files=files, digest=weights_digest(source.folder), note=_joined(note, tokenizer.note, padding)
+    )
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
