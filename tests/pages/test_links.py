@@ -51,8 +51,11 @@ def folder(tmp_path_factory):
         ({"model": "nobody/knows", "a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
          ["encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
           "occurrence 3 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1."]),
+        ({"a": "A bank is a bank.", "b": "The bank.", "word": "BANK", "at_a": "0", "at_b": "7"},
+         ["occurrence 0 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1.",
+          "occurrence 7 of 'bank' in B, where it stands once. Shown instead: occurrence 1."]),
     ],
-    ids=["word", "example", "model"],
+    ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
 def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
     at = open_link(**query)
