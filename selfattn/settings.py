@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
 
 def _setting(default: Any, meaning: str, shown: str = "") -> Any:
     return field(default=default, metadata={"meaning": meaning, "default": shown or f"{default:,}"})
@@ -32,14 +34,14 @@ class Settings:
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
     model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
     scan_dir: Path | None = _setting(None, "the one folder that finished scans may be opened from", "any")  # noqa: RUF009
-    offline: bool = _setting(False, "1: never ask the Hub", "0")
+    offline: bool = _setting(False, "1, true, yes or on: never ask the Hub", "0")
 
     @classmethod
     def read(cls) -> "Settings":
         """The settings as the environment has them now; an empty variable counts as not set.
 
-        Raises SystemExit for a number that is none and for a variable SELFATTN_... that is no setting: whoever started the
-        program has to mend it.
+        Raises SystemExit for a number that is none, a word that says neither yes nor no, and a variable SELFATTN_... that is no
+        setting: whoever started the program has to mend it.
         """
         known = {variable(each.name) for each in fields(cls)}
         for name, text in os.environ.items():
@@ -52,8 +54,8 @@ class Settings:
 
 
 def forbid_the_hub() -> None:
-    """Where SELFATTN_OFFLINE is set, say so in the words of the Hub's library, which reads them when it is imported."""
-    if os.environ.get(variable("offline"), "").strip() not in ("", "0"):
+    """Where SELFATTN_OFFLINE says yes, say so in the words of the Hub's library, which reads them when it is imported."""
+    if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
@@ -65,7 +67,9 @@ def variable(name: str) -> str:
 def _parsed(setting, text: str) -> Any:
     match setting.default:
         case bool():
-            return text != "0"
+            if (said := text.lower()) not in YES + NO:
+                raise SystemExit(f"{variable(setting.name)} must be one of {', '.join(YES + NO)}, got {text!r}.")
+            return said in YES
         case int():
             if not text.isdecimal() or int(text) < 1:
                 raise SystemExit(f"{variable(setting.name)} must be a whole number of at least 1, got {text!r}.")

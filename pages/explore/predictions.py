@@ -30,7 +30,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_table
+from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import TargetReport, over_sentences
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame
 from selfattn.views import predictions as views
@@ -179,7 +179,7 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
         "**Over many of your sentences**",
         help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
     )
-    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table of sentences")
+    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table of sentences")
     if upload is None:
         return
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()

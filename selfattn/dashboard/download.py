@@ -1,5 +1,7 @@
 """The page's link and its "Download": figures, their numbers, the weights, the whole page in one file, lines of Python."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -8,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.vega import Spec
-from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.cache import Cache, cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
 from selfattn.dashboard.picture_process import drawn_elsewhere
@@ -21,6 +23,7 @@ from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # what a font for European texts and arithmetic may lack
 ENCODER = ("model", "other", "revision", "content", "digest")  # an address's parameters for the encoder
 
 
@@ -64,6 +67,23 @@ def png_button(name: str, spec: Spec, title: str) -> None:
 
     file = f"{file_name(f'{title}, {page.head}')}.png"
     file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
+    _say_what_no_font_has(spec)
+
+
+def _say_what_no_font_has(*drawn: Any) -> None:
+    """Beside the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
+    foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
+
+    def tried() -> str:
+        visitor = this_session()
+        with drawn_elsewhere(lambda: stop_if_left(visitor)):
+            return files.without_font(foreign)
+
+    if foreign and (lacking := _without_font.get(foreign, tried)):
+        say(files.font_note(lacking))
+
+
+_without_font: Cache[str] = Cache(256, lambda _: 1)  # of each set of characters that was asked for
 
 
 def show_download(page: Page) -> None:
@@ -96,6 +116,7 @@ def show_download(page: Page) -> None:
                 "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), origin)),
             },
         )
+        _say_what_no_font_has(spec(), origin.title, origin.sentences)
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")

@@ -33,7 +33,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.memory import give_memory_back
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED
+from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED
 from selfattn.senses import random_twin
 from selfattn.settings import Settings
 
@@ -67,7 +67,7 @@ def show_encoder(encoder: Encoder) -> None:
     with st.sidebar:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
-        bundled = " (bundled)" if encoder.name == BUNDLED_NAME else ""
+        bundled = " (bundled)" if (encoder.name, encoder.revision) == (BUNDLED_NAME, BUNDLED_REVISION) else ""
         st.text(
             f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
             f"on {where}, {encoder.dtype}" + (f"\n{encoder.note}" if encoder.note else "")
@@ -78,7 +78,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
-    check_encoder(name)
+    check_encoder(name, revision or "")
 
     def make() -> Encoder:
         place = this_page().news.empty()  # text: it may hold a name that a visitor typed
@@ -136,7 +136,7 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
     What is bundled, offered by the operator or loaded already needs no question. Nothing looks for the encoder before the
     button is pressed: on some systems a look at a folder's name alone reaches another machine.
     """
-    check_encoder(name)
+    check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
     loaded = (name, revision or None, device, dtype) in _encoders
     if linked_to.get() != (name, revision) or loaded or loads_unasked(name, revision):

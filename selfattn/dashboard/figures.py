@@ -18,6 +18,7 @@ from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -200,8 +201,8 @@ def _table(rows: Any) -> Any:
 
 
 def show_error(message: object) -> None:
-    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed."""
-    st.error(literal(str(message)), icon=":material/error:")
+    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed, or hold a path."""
+    st.error(literal(for_visitors(str(message))), icon=":material/error:")
 
 
 def literal(text: str) -> str:

@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+from huggingface_hub.constants import ENV_VARS_TRUE_VALUES
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -35,7 +36,7 @@ LONGEST_REVISION = 200  # characters
 
 def offline() -> bool:
     """Whether the operator forbids asking the Hub."""
-    return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
+    return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:

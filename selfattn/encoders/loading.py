@@ -107,7 +107,8 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         files = digests.result()
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
     digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
-    return replace(measured, files=files, digest=digest, configuration=configuration, note=_joined(note, padding))
+    note = _joined(note, tokenizer.note, padding)
+    return replace(measured, files=files, digest=digest, configuration=configuration, note=note)
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:

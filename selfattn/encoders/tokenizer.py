@@ -1,5 +1,6 @@
 """An encoder's tokeniser: transformers' fast one, read from a checked folder."""
 
+import re
 from pathlib import Path
 
 from tokenizers import Encoding
@@ -8,6 +9,7 @@ from transformers import AutoTokenizer
 from selfattn.encoders.errors import LoadError, failing_as
 
 SAMPLE = "The bank of the river."  # the short text that an encoder is measured on when it is loaded
+CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
@@ -41,6 +43,7 @@ class Tokenizer:
         self.unk_token, self.unk_token_id = own.unk_token, own.unk_token_id
         self.mask_token, self.mask_token_id = own.mask_token, own.mask_token_id
         self.model_input_names, self.model_max_length = own.model_input_names, own.model_max_length
+        self.note = self._note_on_case(folder)
         self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
@@ -50,6 +53,19 @@ class Tokenizer:
     def special(self, read: Encoding) -> tuple[bool, ...]:
         """Which tokens are special, those that were typed too: the backend's mask leaves these out."""
         return tuple(bool(own) or number in self._special for own, number in zip(read.special_tokens_mask, read.ids))
+
+    def _note_on_case(self, folder: Path) -> str:
+        """Say that a cased vocabulary is read in lower case because no file says otherwise: transformers' default."""
+        stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
+        if stated or not (folder / "vocab.txt").exists():
+            return ""
+        token = next(filter(CAPITALISED.fullmatch, sorted(self._backend.get_vocab())), "")
+        if not token or token in self.read(token).tokens:
+            return ""
+        return (
+            f"its vocab.txt has capital letters ({token!r}), but no tokenizer_config.json says so: texts are read in lower case. "
+            'If it was trained on both, put {"do_lower_case": false} into a tokenizer_config.json beside it'
+        )
 
     def check(self, name: str) -> None:
         """Raise LoadError for a tokeniser that can't read plain text, or reads it in more than one way."""

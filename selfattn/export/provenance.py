@@ -34,6 +34,7 @@ class Provenance:
     head: int | None = None  # None: all heads
     error: float | None = None  # largest difference of the kernel's weights to the model's own; None: not measured
     recomputed: bool = True  # False: the model's own weights are shown as it reports them
+    note: str = ""  # on the file: how its picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod

@@ -47,7 +47,9 @@ class PartWorker:
         if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
         encoder = self._job.load()
-        check_same(read_scan(self._job.output), {"content": encoder.content})  # another machine may have other encoder files
+        check_same(
+            read_scan(self._job.output), {"content": encoder.content}
+        )  # another machine may have other encoder files
         return encoder
 
     def scan(self, part: Part) -> int:

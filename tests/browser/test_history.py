@@ -111,7 +111,7 @@ def test_copy_link_copies_or_shows_the_address(page, server):
     """A foreign host over plain http has no navigator.clipboard; a browser may refuse the older way too."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
     copied, shown = [], []
     page.expose_function("copied", lambda text: copied.append(text))
     page.evaluate("addEventListener('copy', () => copied(getSelection().toString() || document.activeElement.value))")
@@ -123,4 +123,7 @@ def test_copy_link_copies_or_shows_the_address(page, server):
     page.evaluate("document.execCommand = () => false")
     button.click()
     eventually(page, lambda: shown == [page.url])
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject() } })")
+    button.click()
+    eventually(page, lambda: shown == [page.url] * 2)
     expect(button).to_have_text(re.compile("Copy link"))

@@ -220,3 +220,19 @@ def test_big_birds_remedy_helps_and_i_bert_is_refused_by_its_config(tmp_path):
     assert opened(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
     refused(ibert, "encoder", "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
+
+
+def test_a_cased_vocabulary_that_no_file_explains(folder):
+    encoder = opened(folder)
+    pieces = sorted(encoder.tokenizer.get_vocab(), key=encoder.tokenizer.get_vocab().get)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "vocab.txt").write_text("\n".join(pieces))
+    assert opened(folder).note == ""
+    (folder / "vocab.txt").write_text("\n".join(["The" if piece == "?" else piece for piece in pieces]))
+    lower = opened(folder)
+    assert "vocab.txt has capital letters ('The'), but no tokenizer_config.json" in lower.note
+    assert lower.encode("The bank").tokens == ("[CLS]", "the", "bank", "[SEP]")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy
+    cased = opened(folder)
+    assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))

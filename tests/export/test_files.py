@@ -128,6 +128,33 @@ def test_png_has_the_size_asked_for_and_its_title_and_link_as_texts(spec, proven
         assert len(np.unique(np.asarray(picture.convert("L")))) > 10  # something is drawn
 
 
+@pytest.mark.slow
+def test_a_png_says_which_characters_no_font_here_has():
+    """A character that Unicode hasn't assigned: no machine has a font for it."""
+    assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
+    names = ["bank", "\U000e1234"]
+    for plain in (True, False):
+        lacking, marked = (
+            files.png(
+                heatmap(np.eye(2), [*names[:1], name], LIGHT),
+                Provenance(title="T", sentences={"A": name}),
+                1,
+                400,
+                plain,
+            )
+            for name in (names[1], "\ufffd")
+        )
+        with Image.open(io.BytesIO(lacking)) as picture, Image.open(io.BytesIO(marked)) as other:
+            note, none = (json.loads(each.text["provenance"])["note"] for each in (picture, other))
+            assert (np.asarray(picture) == np.asarray(other)).all() if plain else picture.height > other.height + 20
+        assert none == "" and note.startswith(
+            "No font here has \U000e1234 (U+E1234): a PNG shows \ufffd instead. Take the SVG"
+        )
+        assert "fonts-noto-cjk" in note
+    many = files.font_note("河岸銀行北京")
+    assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
+
+
 def test_png_too_large_is_refused_with_the_numbers(spec, provenance):
     with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels; at most 64,000,000"):
         files.png(spec, provenance, scale=4, width=10_000)

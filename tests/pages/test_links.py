@@ -52,8 +52,11 @@ def folder(tmp_path_factory):
         ({"model": "nobody/knows", "a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
          ["encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
           "occurrence 3 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1."]),
+        ({"a": "A bank is a bank.", "b": "The bank.", "word": "BANK", "at_a": "0", "at_b": "7"},
+         ["occurrence 0 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1.",
+          "occurrence 7 of 'bank' in B, where it stands once. Shown instead: occurrence 1."]),
     ],
-    ids=["word", "example", "model"],
+    ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
 def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
     at = open_link(**query)
@@ -324,7 +327,7 @@ def test_an_older_link_of_other_weights_says_so(folder, started_with):
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
     """A server's own folder, whose path is nobody's business: four models, one of them broken, and a scan of no use."""
-    root = tmp_path_factory.mktemp("private")
+    root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
     (root / "models" / "broken" / "model.safetensors").write_bytes(b"no weights")
@@ -361,6 +364,7 @@ def sent(monkeypatch):
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "in its operator's revision only"),
         ({"source": "mine"}, "mine holds no scan"),
         ({"source": "../models"}, "'../models' is no folder inside this server's"),
     ],

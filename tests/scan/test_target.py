@@ -24,7 +24,8 @@ def classifier(tmp_path, monkeypatch):
 
 
 def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
-    (tmp_path / "in.csv").write_text("text\n" + "\n".join([*TEXTS, TEXTS[0], '"broken']) + "\n")
+    rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
+    (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
     assert main(asked) == 0
     encoder = load_encoder(classifier)
@@ -33,7 +34,7 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
         found = pd.read_csv(f"out/{name}.csv")
         pd.testing.assert_frame_equal(found, getattr(report, name), check_dtype=False, atol=1e-6)
     rejects = pd.read_csv("out/rejects.csv")
-    assert rejects["line"].tolist() == [5, 6] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    assert rejects["line"].tolist() == [7, 8] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
     about = json.loads((tmp_path / "out/target.json").read_text())
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
     assert about["content"] == encoder.content

@@ -83,6 +83,18 @@ def test_a_single_sentence_has_no_interval(classifier):
     assert report.words[["low", "high"]].isna().all(axis=None) and report.heads["low"].isna().all()
 
 
+def test_a_list_or_a_series_of_sentences(classifier, asked):
+    series = pd.Series(TEXTS[:2], index=["a", "b"], name="review")
+    report = over_sentences(classifier, pd.DataFrame({"sentence": series}), asked)
+    assert report.sentences["row"].tolist() == ["a", "b"]
+    for texts, rows in ((series, ["a", "b"]), (TEXTS[:2], [0, 1]), (tuple(TEXTS[:2]), [0, 1])):
+        found = over_sentences(classifier, texts, asked)
+        pd.testing.assert_frame_equal(found.words, report.words)
+        pd.testing.assert_frame_equal(found.sentences, report.sentences.assign(row=rows))
+    with pytest.raises(ValueError, match="got one text"):
+        over_sentences(classifier, TEXTS[0], asked)
+
+
 def test_what_cannot_be_asked(classifier, asked):
     with pytest.raises(ValueError, match=r"Expected a column sentence, got text\. Rename yours"):
         over_sentences(classifier, pd.DataFrame({"text": TEXTS}), asked)

@@ -23,7 +23,7 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.examples import other_sentences
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_table
+from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import SeparationReport, separation
 from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import csv_text, named_heads
@@ -125,7 +125,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
     # The uploader takes any type: read_table names the remedy for a wrong one.
-    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
+    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
     read = session.TABLE_READ.get()
