@@ -23,6 +23,7 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
+BLOCK = 2**24  # bytes that are digested at once: after each the thread waits for the interpreter's lock
 ADAPTER = "adapter_config.json"  # PEFT's
 READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
@@ -214,6 +215,9 @@ def file_digest(path: Path) -> str:
     """sha256 of a file, computed once for each version of it. Raises LoadError for what can't be read."""
     state = _state(path)
     if state not in _digests:
+        digest = hashlib.sha256()
         with open_plain(path) as file, reading(path):
-            _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
+            while block := file.read(BLOCK):
+                digest.update(block)
+        _digests[state] = digest.hexdigest()
     return _digests[state]
