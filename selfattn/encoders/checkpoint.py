@@ -26,6 +26,7 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
+BLOCK = 2**24  # bytes that are digested at once: after each the thread waits for the interpreter's lock
 ADAPTER = "adapter_config.json"  # PEFT's
 READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
@@ -278,5 +279,8 @@ def file_digest(path: Path) -> str:
     with open_plain(path) as file, reading(path):
         state = _state(os.fstat(file.fileno()))  # of the file that is hashed: a link to it may lead elsewhere by now
         if state not in _digests:
-            _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.sha256()
+            while block := file.read(BLOCK):
+                digest.update(block)
+            _digests[state] = digest.hexdigest()
     return _digests[state]

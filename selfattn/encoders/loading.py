@@ -90,11 +90,11 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
     report(f"Reading the weights of {source.name}")
     if not source.bundled:  # its digests are known
         check_folder(source.folder, Settings.read().model_dir)
-    tokenizer = Tokenizer(source.folder, source.name)
-    if not source.bundled:
-        tokenizer.check(source.name)
     with ThreadPoolExecutor(1) as beside:  # hashing releases the interpreter's lock
         digests = beside.submit(file_digests, source.folder)
+        tokenizer = Tokenizer(source.folder, source.name)
+        if not source.bundled:
+            tokenizer.check(source.name)
         model, note = _load_model(source, "float32")
         model = model.to(device)
         draft = Encoder(
