@@ -47,7 +47,7 @@ def carries(config, head: str) -> bool:
         classes = {masked, MODEL_FOR_PRETRAINING_MAPPING_NAMES.get(config.model_type)} - DISCRIMINATORS
     else:
         return False
-    return not classes.isdisjoint(config.architectures or ())
+    return not classes.isdisjoint(_named(config))
 
 
 def check_head(encoder: Encoder, head: str) -> None:
@@ -56,20 +56,24 @@ def check_head(encoder: Encoder, head: str) -> None:
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
 
+def _named(config) -> list[str]:
+    """The names in a config's `architectures`, which may hold anything."""
+    names = config.architectures or []
+    return [str(name) for name in (names if isinstance(names, list) else [names])]
+
+
 def _instead(config) -> str:
     """A sentence on what a checkpoint carries, from its `architectures`."""
-    if not config.architectures:
+    if not _named(config):
         return (
             "its config.json doesn't name its architecture (architectures). Add the name of the class that its weights were "
             'saved from, such as "architectures": ["BertForSequenceClassification"].'
         )
-    named = ", ".join(map(str, config.architectures))[:200]
+    named = ", ".join(_named(config))[:200]
     if (match := TASK.search(named)) is None:
-        known = all(hasattr(transformers, name) for name in config.architectures)
-        alone = "its checkpoint holds the encoder alone."
-        return (
-            alone if known else f"its config.json names {named} as its architecture, which transformers doesn't have."
-        )
+        if all(hasattr(transformers, name) for name in _named(config)):
+            return "its checkpoint holds the encoder alone."
+        return f"its config.json names {named} as its architecture, which transformers doesn't have."
     words = WORD.findall(match[1] or "LanguageModelling")
     task = " ".join(word if word.isupper() else word.lower() for word in words).replace("pre training", "pretraining")
     unshown = "" if any(carries(config, each) for each in LOADERS) else ", which isn't shown yet"

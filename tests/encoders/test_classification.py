@@ -200,6 +200,7 @@ def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):
         (None, r"config\.json doesn't name its architecture \(architectures\)\. Add the name of the class"),
         ([], r"config\.json doesn't name its architecture"),
         (["BertModel"], "its checkpoint holds the encoder alone"),
+        ([5], "names 5 as its architecture"),
         (["BertMoodModel"], "names BertMoodModel as its architecture, which transformers doesn't have"),
     ],
 )
