@@ -76,7 +76,7 @@ def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
 
 def _class(encoder: Encoder, text: str) -> list[Question]:
     head = _of_folder(encoder, "classification head", load_class_head)
-    sentence, options = encode_or_stop(encoder, text, "The sentence"), views.numbered(head.labels)
+    sentence, options = encode_or_stop(encoder, text, "The sentence"), head.labels
     _, first = views.class_question(head, sentence).key
     session.CLASS.keep_within(options, options[first])
     with this_page().beside:
@@ -151,10 +151,11 @@ def show_words(found: Mapping[Question, Explained]) -> None:
 
 
 def show_answers(question: Question) -> None:
-    """The classes, or the likeliest words of the gap, with their probabilities."""
+    """The classes, or the likeliest words of the gap, with their probabilities; of a regression, the scores."""
     if len(question.answers):
         bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
-        st.dataframe(question.answers, hide_index=True, column_config={"probability": bar}, width="stretch")
+        columns = {"probability": bar, "score": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(question.answers, hide_index=True, column_config=columns, width="stretch")
         this_page().tables["answers"] = lambda: question.answers
 
 

@@ -26,7 +26,7 @@ from selfattn.settings import Settings
 
 # Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model, but one.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_Pooling/config\.json", re.ASCII)  # how a sentence embedder pools tokens (pooling.py)
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # main, v1.0, refs/pr/1, a commit. In the cache a revision is a file's name: none may lead out of it.

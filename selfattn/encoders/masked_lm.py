@@ -8,16 +8,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 from torch import Tensor, nn
-from transformers import AutoModelForMaskedLM
-from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.heads_on_top import logits_of, read_head, take_encoder_out
+from selfattn.encoders.heads_on_top import MASKED, NoHead, check_head, logits_of, read_head, take_encoder_out
 from selfattn.encoders.placed_word import Tokens
-
-WHAT = "masked-language head"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +30,7 @@ class MaskedHead:
 
         Differentiable. Raises NotFinite.
         """
-        logits = logits_of(self.encoder, self._model, WHAT, states.reshape(1, -1, states.shape[-1]))[0]
+        logits = logits_of(self.encoder, self._model, MASKED, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
@@ -59,10 +55,10 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
     A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
     """
-    # Without a mask token there is no place to predict at.
-    families = MODEL_FOR_MASKED_LM_MAPPING_NAMES if encoder.tokenizer.mask_token_id is not None else ()
-    owners = "bert-base-uncased, roberta-base and distilbert-base-uncased"
-    model = read_head(encoder, AutoModelForMaskedLM, families, WHAT, owners)
+    check_head(encoder, MASKED)
+    if encoder.tokenizer.mask_token_id is None:
+        raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token, which marks the gap.")
+    model = read_head(encoder, MASKED)
     output, body = model.get_output_embeddings(), take_encoder_out(model)
     if output is not None and output.weight is body.get_input_embeddings().weight:
         output.weight = encoder.model.get_input_embeddings().weight

@@ -66,6 +66,13 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
             load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
 
 
+def test_a_tokeniser_without_a_mask_token_is_named(tmp_path):
+    encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
+    encoder.tokenizer.mask_token_id = None
+    with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):
+        load_masked_head(encoder)
+
+
 def test_one_mask_and_no_more(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     for text in (TEXT, "The [MASK] of the [MASK]."):

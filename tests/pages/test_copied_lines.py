@@ -76,7 +76,7 @@ def folders(tmp_path_factory):
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 2, "value"),
         ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "effect"),
-        ("predictions", {"model": "class", "class": "GOOD (3)", "a": "The bank was muddy."}, 0, "effect"),
+        ("predictions", {"model": "class", "class": "GOOD (class 2)", "a": "The bank was muddy."}, 0, "effect"),
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
     ],
 )  # fmt: skip

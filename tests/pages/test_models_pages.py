@@ -3,13 +3,15 @@
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
 from selfattn.captions.vectors import NOISE, OF_LOG_PROBABILITY
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import error, weight
+from selfattn.numbers import decimal, error, weight
 from selfattn.senses import compare_checkpoints
+from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link
 from tests.pages.pictures import records_of
@@ -96,6 +98,19 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     assert "and the cosine moves by" in said(at) and "hidden in A" not in said(at)
     at.button_group(key="asked").set_value("gap").run()
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
+
+
+def test_a_regressions_scores_are_no_probabilities(tmp_path):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
+    change_config(folder, problem_type="regression")
+    at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        score = float(model(**AutoTokenizer.from_pretrained(folder)(RIVER, return_tensors="pt")).logits)
+    assert list(at.dataframe[0].value) == ["class", "score"]
+    assert at.dataframe[0].value["score"].tolist() == pytest.approx([score], abs=1e-5)
+    assert any(f"RISK {decimal(score)}" == each.value.replace("\\", "") for each in at.markdown)
+    assert "the score of RISK moves by" in said(at)
 
 
 def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():

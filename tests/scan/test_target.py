@@ -1,9 +1,12 @@
 """A corpus asked for a class: what the files hold is what the library says, and wrong use is one message."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
+from transformers import AutoModelForSequenceClassification
 
 from selfattn import load_encoder
 from selfattn.analysis.targets import class_score
@@ -11,6 +14,7 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan.__main__ import main
 from selfattn.senses import over_sentences
+from tests.encoders.test_loading import change_config
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +43,16 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
     assert about["content"] == encoder.content
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
+
+
+def test_a_regressions_score_is_its_logit(classifier, capsys):
+    change_config(Path(classifier), problem_type="regression")
+    Path("in.txt").write_text(TEXTS[0])
+    assert main(["in.txt", "--output", "out", "--model", classifier, "--target", "class=GOOD"]) == 0
+    model = AutoModelForSequenceClassification.from_pretrained(classifier)
+    with torch.no_grad():
+        logits = model(**load_encoder(classifier).inputs([load_encoder(classifier).tokenize(TEXTS[0])])).logits[0]
+    assert pd.read_csv("out/sentences.csv")["number"].tolist() == pytest.approx([float(logits[1])], abs=1e-5)
 
 
 @pytest.mark.parametrize(
