@@ -34,7 +34,7 @@ def test_same_picture_from_another_process(worker):
         for _ in range(2):  # by the first process, then by one that replaces it
             assert files.png(SPEC, Provenance(title="bars"), width=300) == here
             drew = worker()
-            assert (drew.pid != os.getpid(), drew.nice() - psutil.Process().nice()) == (True, 10)
+            assert (drew.pid != os.getpid(), drew.nice()) == (True, min(19, psutil.Process().nice() + 10))
             assert not [each.path for each in drew.memory_maps() if "libtorch" in each.path]
             drew.kill()
             drew.wait(10)
