@@ -67,11 +67,13 @@ def png_button(name: str, spec: Spec, title: str) -> None:
 
     file = f"{file_name(f'{title}, {page.head}')}.png"
     file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
-    _say_what_no_font_has(spec)
+
+
+_without_font: Cache[str] = Cache(256, lambda _: 1)  # of each set of characters that was asked for
 
 
 def _say_what_no_font_has(*drawn: Any) -> None:
-    """Beside the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
+    """Under the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
 
     def tried() -> str:
@@ -81,9 +83,6 @@ def _say_what_no_font_has(*drawn: Any) -> None:
 
     if foreign and (lacking := _without_font.get(foreign, tried)):
         say(files.font_note(lacking))
-
-
-_without_font: Cache[str] = Cache(256, lambda _: 1)  # of each set of characters that was asked for
 
 
 def show_download(page: Page) -> None:

@@ -152,7 +152,9 @@ def test_a_table_of_sentences_is_asked_as_well():
     assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
     at = open_link("predictions")
     at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
-    assert "The table: expected a column sentence or text, each once, got word." in said(at).replace("\\", "")
+    assert "The table: expected a column sentence or text, each once, got word. Rename yours" in said(at).replace(
+        "\\", ""
+    )
 
 
 def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
