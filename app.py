@@ -77,7 +77,7 @@ def show() -> None:
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
     session.RECORD.set(Page(news=news))
-    with page_run():
+    with page_run(news):
         try:
             pick_for(view, page.title)
             if stored:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.removing import change_of_cosine
-from selfattn.dashboard.queue import LOOK, costly_slot, stop_if_superseded
+from selfattn.dashboard.queue import LOOK, costly_slot, page_lent, stop_if_superseded
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -85,7 +85,8 @@ class _Store(cachetools.LRUCache):
 class _Changing(threading.Condition):
     def wait(self, timeout: float | None = LOOK) -> bool:
         """Wait for another thread's value, unless the visitor has moved on or left."""
-        woken = super().wait(timeout)
+        with page_lent():
+            woken = super().wait(timeout)
         stop_if_superseded()
         return woken
 

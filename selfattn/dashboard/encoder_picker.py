@@ -28,7 +28,7 @@ from selfattn.dashboard.permissions import (
     loads_unasked,
     offered_encoders,
 )
-from selfattn.dashboard.queue import threads_for
+from selfattn.dashboard.queue import page_lent, threads_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
@@ -94,7 +94,8 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         return replace(encoder, around=threads_for)
 
     try:
-        return _kept((name, revision, device, dtype), make)
+        with page_lent():
+            return _kept((name, revision, device, dtype), make)
     except LoadError as error:
         raise LoadError(error.kind, for_visitors(str(error), name)) from None
 

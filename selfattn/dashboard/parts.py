@@ -24,7 +24,7 @@ def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> N
         again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
         again.news, again.noted, again.tables = news, [], {}
         session.RECORD.set(again)
-        with page_run():
+        with page_run(news if computes else None):  # a part can't write into a container of the page
             try:
                 show()
             except (NotFinite, OutOfMemory) as error:

@@ -1,10 +1,12 @@
-"""Limits how many visitors do costly work at once, and sets PyTorch's threads for each pass.
+"""Limit how many pages run and how many visitors do costly work at once; set PyTorch's threads for each pass.
 
-Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages run beside it without waiting.
+Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages have places of their own: they wait
+for one another, but not for costly work.
 """
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,8 +28,46 @@ SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = threading.local()  # .place: True while this thread holds a place
-_running: set[int] = set()  # ids of the threads that run a page or a part of one
+_mine = threading.local()  # .place, .page: True while this thread holds a place for costly work, or runs a page
+_running: set[int] = set()  # ids of the threads that run a page or a part of one, or wait to
+
+
+class _Pages:
+    """The places for pages that run at the same time, taken in the order of arrival.
+
+    Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long.
+    """
+
+    def __init__(self, most: int):
+        self._free, self._line, self._changed = most, deque[object](), threading.Condition()
+
+    @contextmanager
+    def in_line(self) -> Iterator[Callable[[float], bool]]:
+        """Queue up. Yields a function of a timeout in seconds: it waits for a place, and returns True where it has taken one."""
+        ticket = object()
+        with self._changed:
+            self._line.append(ticket)
+        try:
+            yield lambda timeout: self._take(ticket, timeout)
+        finally:
+            with self._changed:
+                self._line.remove(ticket)
+                self._changed.notify_all()
+
+    def _take(self, ticket: object, timeout: float) -> bool:
+        with self._changed:
+            first = self._changed.wait_for(lambda: self._free > 0 and self._line[0] is ticket, timeout)
+            self._free -= first
+            return first
+
+    def add(self, places: int) -> None:
+        """Add free places; a negative number takes some at once, even beyond the bound."""
+        with self._changed:
+            self._free += places
+            self._changed.notify_all()
+
+
+_pages = _Pages(max(2, _CORES))
 
 
 @contextmanager
@@ -40,38 +80,69 @@ def costly_slot() -> Iterator[Callable[[], None]]:
     if getattr(_mine, "place", False):
         yield stop_if_superseded
         return
-    shown = _wait()
-    _mine.place = True
-    try:
-        if shown is not None:
-            shown.empty()
-        yield stop_if_superseded
-    finally:
-        _mine.place = False
-        _places.release()
+    with page_lent():
+        shown = _wait(lambda timeout: _places.acquire(timeout=timeout), lambda: this_page().news)
+        _mine.place = True
+        try:
+            if shown is not None:
+                shown.empty()
+            yield stop_if_superseded
+        finally:
+            _mine.place = False
+            _places.release()
 
 
-def _wait() -> Any:
-    """Wait for a place, and take it. Return the element that shows WAITING, or None."""
+def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
+    """Wait until `take`, a function of a timeout, has a place. Return the element that shows WAITING in `news`, or None."""
     shown, since = None, time.monotonic()
-    while not _places.acquire(timeout=LOOK):
+    while not take(LOOK):
         stop_if_superseded()
-        if shown is None and time.monotonic() - since > PATIENCE:
-            shown = this_page().news.empty()
+        if shown is None and time.monotonic() - since > PATIENCE and (place := news()) is not None:
+            shown = place.empty()
             shown.text(WAITING)
     return shown
 
 
 @contextmanager
-def page_run() -> Iterator[None]:
-    """Count this thread as one that runs a page. Outside large passes, PyTorch uses one thread for it."""
+def page_run(news: Any = None) -> Iterator[None]:
+    """Wait for a place to run a page or a part of one, and hold it. Outside large passes PyTorch uses one thread.
+
+    news: the container in which a wait of more than PATIENCE is said; None: it is not.
+    """
+    if getattr(_mine, "page", False):
+        yield
+        return
     thread = threading.get_ident()
     _running.add(thread)
     try:
-        torch.set_num_threads(1)  # for this thread and for new threads
-        yield
+        with _pages.in_line() as take:
+            shown = _wait(take, lambda: news)
+        _mine.page = True
+        try:
+            if shown is not None:
+                shown.empty()
+            torch.set_num_threads(1)  # for this thread and for new threads
+            yield
+        finally:
+            _mine.page = False
+            _pages.add(1)
     finally:
         _running.discard(thread)
+
+
+@contextmanager
+def page_lent() -> Iterator[None]:
+    """Lend this page's place to others while it waits or does costly work. It comes back at once: others may wait for us."""
+    if not getattr(_mine, "page", False):
+        yield
+        return
+    _mine.page = False
+    _pages.add(1)
+    try:
+        yield
+    finally:
+        _pages.add(-1)
+        _mine.page = True
 
 
 def alone() -> bool:

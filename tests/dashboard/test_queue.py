@@ -1,4 +1,4 @@
-"""The places for costly work: pages go on beside it, superseded work frees its place, and nobody waits for themselves."""
+"""Places for pages and for costly work: pages go on beside it, superseded work frees its place, nobody waits for themselves."""
 
 import threading
 import time
@@ -20,6 +20,7 @@ class Superseded(Exception):
 @pytest.fixture(autouse=True)
 def one_place(monkeypatch):
     monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(queue, "_pages", queue._Pages(99))
     monkeypatch.setattr(queue, "_running", set())
     monkeypatch.setattr(queue, "LOOK", 0.01)
 
@@ -39,6 +40,64 @@ def test_costly_work_has_its_places_and_no_more(monkeypatch):
     for visitor in visitors:
         visitor.join(10)
     assert len(most) == 6 and max(most) == 2
+
+
+def test_pages_run_in_the_order_of_arrival_and_no_more_than_places(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(2))
+    monkeypatch.setattr(queue, "LOOK", 5)
+    order, running, most = [], [], []
+
+    def visit(number):
+        with queue.page_run():
+            order.append(number)
+            running.append(number)
+            time.sleep(0.02)
+            most.append(len(running))
+            running.remove(number)
+
+    with (
+        queue.page_run(),
+        queue.page_run(),
+        _another_page_runs(),
+    ):  # the second needs no place: it would wait for itself
+        visitors = []
+        for number in range(5):
+            visitors.append(_started(lambda number=number: visit(number)))
+            _until(lambda number=number: len(queue._pages._line) > number)
+        assert not order
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
+
+
+def test_a_page_that_waits_for_its_place_says_so_where_it_can(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(1))
+    monkeypatch.setattr(queue, "PATIENCE", 0)
+    news, done = Mock(), []
+
+    def visit(place):
+        with queue.page_run(place):
+            done.append(place)
+
+    with _another_page_runs():
+        visitors = [_started(lambda place=place: visit(place)) for place in (news, None)]
+        _until(lambda: news.empty.return_value.text.called)
+        assert not done
+    for visitor in visitors:
+        visitor.join(10)
+    assert len(done) == 2 and news.empty.return_value.text.call_args.args == (queue.WAITING,)
+    assert news.empty.return_value.empty.called
+
+
+def test_a_page_lends_its_place_while_it_does_costly_work(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(1))
+    with queue.page_run():
+        with queue.costly_slot(), _another_page_runs():  # would hang otherwise
+            assert queue._pages._free == 0
+        with queue.page_lent(), _another_page_runs():
+            pass
+        assert queue._pages._free == 0
+    assert queue._pages._free == 1
 
 
 def test_pages_run_while_costly_work_is_done():
