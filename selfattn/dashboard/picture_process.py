@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -30,9 +31,13 @@ class Painter:
     def _draw(self, how: str, what: Any, **options: Any) -> Any:
         with _one_at_a_time:
             self._still_wanted()
+            begun = time.monotonic()
             try:
                 return _submit(draw, how, what, options, LONGEST).result()
             except BrokenProcessPool:
+                if time.monotonic() - begun < LONGEST:  # the process had ended before, which nobody had noticed yet
+                    with contextlib.suppress(BrokenProcessPool):
+                        return _submit(draw, how, what, options, LONGEST).result()
                 raise RuntimeError(
                     f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller one, or the SVG."
                 ) from None

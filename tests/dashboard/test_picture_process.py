@@ -2,6 +2,8 @@
 
 import os
 import sys
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from subprocess import PIPE, Popen
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -40,6 +42,18 @@ def test_same_picture_from_another_process(worker):
             drew.wait(10)
     finally:
         files.painter.reset(token)
+
+
+def test_a_process_that_had_ended_unnoticed_is_replaced(monkeypatch):
+    broken, drawn = Future(), Future()
+    broken.set_exception(BrokenProcessPool())
+    drawn.set_result("<svg/>")
+    futures = [broken, drawn, broken, broken]
+    monkeypatch.setattr(picture_process, "_submit", lambda *_: futures.pop(0))
+    assert Painter().vegalite_to_svg({}) == "<svg/>"
+    with pytest.raises(RuntimeError, match="took more than 60 s, or too much memory"):
+        Painter().vegalite_to_svg({})
+    assert not futures
 
 
 @pytest.mark.slow
