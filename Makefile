@@ -17,7 +17,7 @@ quick: .venv/dev
 	$(BIN)/python -m pytest -m "not ray and not long" $(if $(wildcard tests/$(ROOM)/.),-n 2 tests/$(ROOM),tests/test_$(ROOM).py)
 else
 quick: lint
-	$(BIN)/python -m pytest -n 2 -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser" --ignore-glob "tests/soak"
+	$(BIN)/python -m pytest -n 2 -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser"
 endif
 
 test: lint
@@ -49,7 +49,6 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.soak
 
 # What only a machine with a GPU can tell; ARGS=--dry runs it small on any device.
 gpu-check: .venv/runtime

@@ -1,6 +1,6 @@
-"""The frame: page configuration and navigation in three sections. No data, no model.
+"""Configures the page and its navigation in three sections; loads no data and no model.
 
-`streamlit run app.py` finds `app` below and serves it; each visitor's run of this file then shows the pages.
+`streamlit run app.py` serves `app` below; each visitor's run of this file calls `show`.
 """
 
 import importlib
@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.browser_history import note_in_address, one_entry_a_gesture
+from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
 
-# File, title, address ("": the start), and what the frame draws above the page (pickers.pick_for). A newcomer meets the lessons
-# first; the start page stays the main view.
+# File, title, address ("" for the start page), and the pickers that the frame draws above the page (pickers.pick_for).
+# The menu lists the lessons first, for newcomers; the start page is the main view.
 PAGES = {
     "Learn": [
         ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
@@ -38,16 +38,17 @@ PAGES = {
         ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell", ""),
     ],
 }
-CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
-OLD = ("explore/predictions.py", "Predictions", "masked-words")  # what links may still ask for
+OLD = ("explore/predictions.py", "Predictions", "masked-words")  # old links use this address
 
 
 def show() -> None:
-    """One visitor's run: the frame, then the page that the address names."""
+    """Draw the frame, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
-    # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
-    one_entry_a_gesture(
+    # Streamlit leaves 6 rem of space above the first line; the main view needs that space for its second row. Captions are
+    # st.text.
+    one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
+        "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history,.st-key-out_of_sight{display:none}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}"
         ".st-key-answer p{font-size:1.2rem;font-weight:600;line-height:1.4;margin:0}"
@@ -55,27 +56,28 @@ def show() -> None:
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
         ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
         ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
-        # "Download" is the one way to take a figure or a table away: it knows where each comes from, and escapes a CSV's cells.
+        # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    if session.MENU.get() is None:  # a visitor's, made once: it looks for every page's file
+    if session.MENU.get() is None:  # build it once per visitor: it looks up every page's file
         session.MENU.set(_menu())
     page = st.navigation(session.MENU.get(), expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
-    # What comes and goes has a place of its own, so that all else keeps its place: a field its focus, a chart its picture.
+    # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts
+    # aren't redrawn.
     news = st.container()
     with news:
         stored = None if page.url_path else show_stored_pictures()
-    # Imported late: what they need takes a moment to load, and the frame stands before it.
+    # Import late: these modules load slowly, and the frame appears first.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
-    from selfattn.dashboard.queue import page_turn
+    from selfattn.dashboard.queue import page_run
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
     session.RECORD.set(Page(news=news))
-    with page_turn(news):
+    with page_run(news):
         try:
             pick_for(view, page.title)
             if stored:
@@ -85,17 +87,17 @@ def show() -> None:
                 check_stored_pictures(stored, this_page())
         except PageEnds:
             pass
-        except (NotFinite, OutOfMemory) as error:  # wherever on the page it was asked for
+        except (NotFinite, OutOfMemory) as error:  # from any computation on the page
             show_error(error)
         finally:
-            if stored and not this_page().figures:  # the page has ended before its pictures
+            if stored and not this_page().figures:  # the page ended before it drew its figures
                 stored.empty()
             note_in_address(this_page().address)
             show_download(end_page())
 
 
 def _menu() -> dict[str, list]:
-    """The pages by section; out of sight, those that an old address opens."""
+    """The pages by section, and a hidden entry for the old address."""
     listed = {
         section: [
             st.Page(f"pages/{path}", title=title, url_path=address, default=not address)
@@ -110,13 +112,10 @@ def _menu() -> dict[str, list]:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """When the server starts, before its first visitor: torch takes seconds to import, begin while a browser opens."""
+    """Run at the start of the server. Begin to import torch, which takes seconds, before the first visitor comes."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
-    later = threading.Timer(CALM, lambda: importlib.import_module("selfattn.dashboard.encoder_picker").start_helper())
-    later.daemon = True
-    later.start()
     yield
 
 

@@ -2,32 +2,41 @@
 
 import argparse
 import subprocess
-from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
 from benchmarks.table import keep, show
 
-NAMES = ("base_size", "capture", "hiding", "scan_rate", "start_up", "visitors")
+NAMES = ("base_size", "capture", "hiding", "load", "scan", "soak", "start_up", "visitors")
 
 
 def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; none: all")
-    parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, beside this one (visitors)")
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="another checkout, beside this one (soak, visitors)"
+    )
+    parser.add_argument("--minutes", type=float, help="of a class (soak; 10)")
+    parser.add_argument(
+        "--greedy", type=int, help="visitors beside the class who ask for the costliest without a pause (soak)"
+    )
+    parser.add_argument("--small", action="store_true", help="see that it runs: few rounds, and nothing is kept")
     parser.add_argument("--dry", action="store_true", help="leave RESULTS.md as it is")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     for name in options.names or NAMES:
         benchmark = import_module(f"benchmarks.{name}")
-        rows, command = benchmark.main, f"python -m benchmarks {name}"
-        if options.against and signature(rows).parameters:
-            rows, command = partial(rows, options.against.resolve()), f"{command} --against {_version(options.against)}"
-        section = show(name, benchmark.TITLE, benchmark.COLUMNS, rows(), command)
-        if not options.dry:
+        given = {
+            key: value for key, value in vars(options).items() if value and key in signature(benchmark.main).parameters
+        }
+        asked = {key: _version(value) if key == "against" else value for key, value in given.items()}
+        command = " ".join([f"python -m benchmarks {name}", *(f"--{key} {value}" for key, value in asked.items())])
+        title = f"{name} --greedy {options.greedy}" if "greedy" in given else name
+        section = show(title, benchmark.TITLE, benchmark.COLUMNS, benchmark.main(**given), command)
+        if not (options.dry or options.small):
             keep(section)
         print(flush=True)
 

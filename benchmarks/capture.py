@@ -1,4 +1,4 @@
-"""What recording costs: one and the same call with and without a recorder."""
+"""The cost of recording: a forward pass with a recorder, beside the same pass without."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,20 @@ from selfattn.encoders.capture import Recorder, run
 
 TITLE = "A forward pass"
 COLUMNS = ("with recorder", "bare")
-PAIRS = 30
+ROUNDS = 30
 BOUND = 1.10
 
 
-def main() -> Iterator[Row]:
+def main(small: bool = False) -> Iterator[Row]:
     """One row a model and length."""
-    for name, model in (("bundled", bundled().model), ("base size, random weights", base_size())):
-        for n in LENGTHS:
-            yield _row(f"{name}, {n} tokens", model, n)
+    models = {"bundled": lambda: bundled().model, "base size, random weights": base_size}
+    for name in [*models][: 1 if small else None]:
+        model = models[name]()
+        for n in LENGTHS[: 1 if small else None]:
+            yield _row(f"{name}, {n} tokens", model, n, 1 if small else ROUNDS)
 
 
-def _row(what: str, model: nn.Module, n: int) -> Row:
+def _row(what: str, model: nn.Module, n: int, rounds: int) -> Row:
     inputs = ids(n)
 
     def recorded():
@@ -33,4 +35,4 @@ def _row(what: str, model: nn.Module, n: int) -> Row:
         with torch.no_grad():
             return model(**inputs)
 
-    return compare(what, recorded, bare, PAIRS, BOUND)
+    return compare(what, recorded, bare, rounds, BOUND)

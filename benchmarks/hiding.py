@@ -1,4 +1,4 @@
-"""Which words and which heads: every word of a pair hidden, and all words x heads by gradient, in forward passes of the pair."""
+"""Hiding every word of a pair, and all words x heads by gradient, beside forward passes of the pair."""
 
 import re
 from collections.abc import Iterator
@@ -20,10 +20,12 @@ PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
 PASSES = 10  # of both sentences, at most
 
 
-def main() -> Iterator[Row]:
+def main(small: bool = False) -> Iterator[Row]:
     """The first pair at two sizes, 128 tokens, and the peak at 512."""
     encoder = bundled()
-    yield _row("the first pair: its words, and its heads by gradient", encoder, PAIR, 25, PASSES)
+    yield _row("the first pair: its words, and its heads by gradient", encoder, PAIR, 1 if small else 25, PASSES)
+    if small:
+        return
     heads = partial(hidden_heads, encoder, (PAIR[0], "bank"), "river", torch.ones(encoder.d_model))
     yield compare("72 heads of one of its words, each run", heads, partial(_passes, encoder, PAIR), 15)
     yield _row("two texts of 128 tokens: the eight words that lead", encoder, (text(128), text(127)), 7)

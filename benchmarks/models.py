@@ -19,10 +19,11 @@ def bundled() -> Encoder:
     return load_encoder(device="cpu")
 
 
-def base_size(implementation: str = IMPLEMENTATION) -> nn.Module:
-    """BERT-base's shape, 12 layers of 12 heads, d_model 768, with random weights."""
+def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
+    """BERT-base's shape, 12 layers of 12 heads, d_model 768, with random weights; small, 2 layers and d_model 48."""
     torch.default_generator.manual_seed(0)
-    return AutoModel.from_config(BertConfig(), attn_implementation=implementation).eval()
+    shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
+    return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
 
 
 def ids(n: int) -> dict[str, torch.Tensor]:

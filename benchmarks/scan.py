@@ -1,30 +1,49 @@
-"""The corpus job against the bare forward pass over the same batches, paired in one run, and its memory.
-
-    python -m benchmarks.scan [--rows 3000] [--rounds 7] [--memory 1000,10000,100000] [--model FOLDER]
+"""The corpus job beside the bare forward pass over the same batches, with --sources beside itself without, and its memory.
 
 Both sides tokenise the same rows and run the same length-bucketed batches; the job also reads the table, finds the word,
-computes its rows in all heads and writes Parquet, the bare side does nothing else. The rounds alternate, and the median of
-the rounds' ratios counts. Memory is each job's peak, in a process of its own. Its table goes to RESULTS.md.
+computes its rows in all heads and writes Parquet. Memory is each job's peak, in a process of its own.
 """
 
-import argparse
 import csv
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import torch
 
-from benchmarks.table import keep, made_by
-from selfattn import load_encoder
+from benchmarks.models import bundled
+from benchmarks.table import Row, compare, duration, size
+from selfattn import Encoder
 from selfattn.encoders.batches import BATCH_TOKENS, length_batches
 from selfattn.examples import labelled_sentences
 from selfattn.scan.job import PART_ROWS, Job, run
+
+TITLE = "A corpus job"
+COLUMNS = ("the whole job", "bare batched pass")
+ROWS, FEW, ROUNDS = 3000, 200, 7
+SIZES = (1_000, 10_000, 100_000)  # rows of the jobs whose memory is measured
+BOUND = 1.18  # of the time: 0.85 of the bare pass's rate
+
+
+def main(small: bool = False) -> Iterator[Row]:
+    """Memory first, while this process is small: a child's peak counts from what its parent held when it began."""
+    rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
+    for count in sizes:
+        yield _peak(count)
+    encoder = bundled()
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "table.csv")
+        write_table(table, rows)
+        what = f"{rows:,} rows, one process"
+        yield compare(what, lambda: scanned(encoder, table), lambda: bare(encoder, table), rounds, BOUND)
+        write_table(table, few)
+        what = f"{few:,} rows, one process, with `--sources` beside the job without"
+        yield compare(what, lambda: scanned(encoder, table, sources=True), lambda: scanned(encoder, table), rounds)
 
 
 def write_table(path: Path, rows: int) -> None:
@@ -38,9 +57,8 @@ def write_table(path: Path, rows: int) -> None:
             writer.writerow([f"{row.sentence} {number}", row.word, row.sense])
 
 
-def bare(encoder, path: Path) -> float:
-    """Seconds for tokenising and the bare forward pass over the batches that the job makes."""
-    start = time.perf_counter()
+def bare(encoder: Encoder, path: Path) -> None:
+    """Tokenise, and run the model over the batches that the job makes."""
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
     for first in range(0, len(texts), PART_ROWS):
@@ -48,83 +66,25 @@ def bare(encoder, path: Path) -> float:
         for batch in length_batches(tokens, lambda one: len(one.ids), BATCH_TOKENS["cpu"]):
             with torch.no_grad():
                 encoder.model(**encoder.inputs(batch))
-    return time.perf_counter() - start
 
 
-def scanned(encoder, path: Path, sources: bool = False) -> float:
-    """Seconds for the whole job on the same rows, reading and writing included; loading the encoder is not."""
+def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
+    """Run the whole job on the same rows, reading and writing included; loading the encoder is not."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
-        start = time.perf_counter()
         run(Job(str(path), f"{folder}/scan", sources=sources))
-        return time.perf_counter() - start
 
 
-def throughput(rows: int, rounds: int) -> str:
-    """The rates and their ratio, in words."""
-    encoder = load_encoder(device="cpu")
+def _peak(rows: int) -> Row:
+    """The peak memory and the time of a job of that size."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)
-        bare(encoder, path)  # warms up
-        pairs = []
-        for number in range(rounds):
-            first, second = (bare, scanned) if number % 2 else (scanned, bare)
-            seconds = {first: first(encoder, path), second: second(encoder, path)}
-            pairs.append((rows / seconds[scanned], rows / seconds[bare]))
-            print(f"round {number + 1}: {pairs[-1][0]:7.1f} rows/s, bare {pairs[-1][1]:7.1f}", flush=True)
-    ratio = statistics.median(ours / theirs for ours, theirs in pairs)
-    rate = statistics.median(ours for ours, _ in pairs)
-    return (
-        f"Median of {rounds} rounds over {rows:,} rows: {rate:.0f} rows a second, {ratio:.2f} of the bare forward pass "
-        "over the same batches (at least 0.85)."
-    )
-
-
-def memory(sizes: list[int], model: str | None) -> str:
-    """The peak memory of a job of each size, as a table in Markdown."""
-    lines = ["| rows | peak memory | time |", "|---|---|---|"]
-    for rows in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "table.csv")
-            write_table(path, rows)
-            command = [
-                sys.executable,
-                "-m",
-                "selfattn.scan",
-                str(path),
-                "--output",
-                f"{folder}/scan",
-                "--device",
-                "cpu",
-            ]
-            command += ["--model", model] if model else []
-            start = time.perf_counter()
-            with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."}) as process:
-                _, status, usage = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                raise SystemExit(f"The job ended with {process.returncode}.")
-            seconds = time.perf_counter() - start
-            lines.append(f"| {rows:,} | {usage.ru_maxrss * 1024 / 1e6:.0f} MB | {seconds:.0f} s |")
-            print(lines[-1], flush=True)
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Measure what the command line asks for and keep it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=3000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--memory", default="1000,10000,100000", help="sizes of the memory test")
-    parser.add_argument("--model", help="another encoder for the memory test: a tiny one makes 10^5 rows quick")
-    options = parser.parse_args()
-    command = f"python -m benchmarks.scan --rows {options.rows} --rounds {options.rounds} --memory {options.memory}"
-    command += f" --model {options.model}" if options.model else ""
-    # First, while this process is small: a child's peak counts from what its parent held when it began.
-    held = memory([int(size) for size in options.memory.split(",")], options.model)
-    rate = throughput(options.rows, options.rounds)
-    keep(f"## scan\n\n{made_by(command)}\n\n{rate}\n\n{held}\n")
-
-
-if __name__ == "__main__":
-    main()
+        command = [sys.executable, "-m", "selfattn.scan", str(path), "--output", f"{folder}/scan", "--device", "cpu"]
+        start = time.perf_counter()
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."}) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"The job ended with {process.returncode}.")
+        seconds = duration(time.perf_counter() - start)
+        return Row(f"peak memory of {rows:,} rows, in {seconds}", size(usage.ru_maxrss * 1024), "", None, 1)

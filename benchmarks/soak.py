@@ -1,86 +1,178 @@
-"""A class: fifty real sessions at one server, half of them on the same example: seconds of each action, and memory.
+"""A class of fifty real sessions at one server, half of them on the same example: seconds of each action, and memory.
 
-    python -m benchmarks.soak [--visitors 50] [--minutes 10] [--thought 4] [--greedy 0]
+    python -m benchmarks soak [--against DIR] [--minutes 10] [--greedy 1]
 
-Its table goes to RESULTS.md. The server and its visitors share the machine. What is left in memory once all have gone is
-measured where the visitors stayed for at least as long as the server remembers them.
+Half of the visitors follow a lesson: all on the first example, they click heads, open pages and links, and download. The
+others open an example of their own each time they come, and type sentences as well. A greedy visitor types, without a
+pause, the longest text that the encoder takes, each time another. The visitors share the machine with the server. With
+another checkout the two take turns, and each gets half of the minutes in each of two turns.
 """
 
-import argparse
-import os
+import random
+import sys
 import tempfile
+import threading
 import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import psutil
 
-from benchmarks.table import keep, made_by
-from tests.soak.server import trouble_in, warm_server
-from tests.soak.session import Session
-from tests.soak.visitors import Soak, soak
+from benchmarks.server import ROOT, trouble_in, warm_server
+from benchmarks.session import Run, Session
+from benchmarks.table import Row, beside, size, spread
+from selfattn.examples import PAIRS
 
-REMEMBERED = 150.0  # seconds; Streamlit keeps a closed session for 120, in case its visitor comes back
-
-
-def main() -> None:
-    """Run the soak that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--visitors", type=int, default=50)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument(
-        "--thought", type=float, default=4.0, help="seconds between two actions of a visitor, on average"
-    )
-    parser.add_argument(
-        "--greedy", type=int, default=0, help="visitors who ask for the costliest thing without a pause"
-    )
-    options = parser.parse_args()
-    section = _section(options, *_run(options, 0))
-    if options.greedy:  # once without them and once with
-        section = f"{section}\nWith {options.greedy} greedy:\n\n{_run(options, options.greedy)[0].table()}\n"
-    print(section)
-    keep(section)
+TITLE = "A class of fifty: median (95 %)"
+COLUMNS = ("this code", "the other")
+CLASS, THOUGHT = 50, 4.0  # visitors, and seconds between two actions of one
+PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
+PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
+ACTIONS = ("head", "link", "figure", "text", "superseded")
+LESSON, OWN = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor takes each action
+STEP = 2.0  # seconds between two looks at the memory
+OPENED = ("open the main view", "open a link")
+TYPED = "type a sentence, first picture"
 
 
-def _run(options: argparse.Namespace, greedy: int) -> tuple[Soak, str]:
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "log")
-        with warm_server(log) as (address, pid):
-            found = soak(address, pid, options.visitors, options.minutes * 60, options.thought, greedy=greedy)
-            left = _memory_left(address, pid) if options.minutes * 60 >= REMEMBERED else ""
-        found.trouble.extend(trouble_in(log))
-    if found.trouble:
-        print(*found.trouble, sep="\n")
-    return found, left
+@dataclass
+class Soak:
+    """Seconds of each action, what went wrong, and the server's memory over time."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    trouble: list[str] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, bytes resident
+
+    def mean_memory(self, start: float, stop: float) -> float:
+        """Bytes resident on average between these seconds."""
+        held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
+        return sum(held) / len(held)
 
 
-def _memory_left(address: str, pid: int) -> str:
-    time.sleep(REMEMBERED)
-    with Session(address) as session:  # a page that runs also clears up
-        session.open()
-    return f" {REMEMBERED:.0f} s after all have left: {psutil.Process(pid).memory_info().rss / 1e6:.0f} MB."
+def main(small: bool = False, against: Path | None = None, minutes: float = 10, greedy: int = 0) -> Iterator[Row]:
+    """A row an action, then memory and errors."""
+    visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
+    folders = [folder for folder in (ROOT, against) if folder]
+    found = [Soak() for _ in folders]
+    ends: list[list[float]] = [[] for _ in folders]  # bytes resident in the last fifth of each turn
+    with ExitStack() as stack:
+        logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
+        servers = [stack.enter_context(warm_server(log, folder)) for log, folder in zip(logs, folders)]
+        turns = [0] if len(folders) == 1 else [0, 1, 1, 0]
+        for n in turns:
+            length = seconds / len(turns) * len(folders)
+            turn = soak(*servers[n], visitors, length, thought, greedy)
+            for action, times in turn.seconds.items():
+                found[n].seconds[action] += times
+            found[n].trouble += turn.trouble
+            ends[n].append(turn.mean_memory(0.8 * length, length))
+        for each, log in zip(found, logs):
+            each.trouble += trouble_in(log)
+            print(*each.trouble, sep="\n", end="\n" * bool(each.trouble), file=sys.stderr)
+    actions = sorted({*chain(*(each.seconds for each in found))} - {TYPED})
+    every = [action for action in actions if not action.startswith("greedy")]
+    for what, several in (("every action", every), ("an example opened", OPENED), (TYPED, [TYPED])):
+        yield spread(what, [[*chain(*(each.seconds[action] for action in several))] for each in found], 2.0, most=4.0)
+    for action in actions:
+        yield spread(action, [each.seconds[action] for each in found])
+    memory = [max(each) for each in ends]
+    yield beside("resident memory, the last fifth of a turn", memory, [size(each) for each in memory], len(ends[0]))
+    errors = [float(len(each.trouble)) for each in found]
+    kept = "none: NO" if errors[0] else "none: yes"
+    yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], len(ends[0]), kept)
 
 
-def _section(options: argparse.Namespace, found: Soak, left: str) -> str:
-    limits = "".join(f"{name}={value} " for name, value in sorted(os.environ.items()) if name.startswith("SELFATTN_"))
-    greedy = f" --greedy {options.greedy}" if options.greedy else ""
-    asked = f"--visitors {options.visitors} --minutes {options.minutes:g} --thought {options.thought:g}{greedy}"
-    end = options.minutes * 60
-    memory = ", ".join(f"{_memory(found, part * end / 5, (part + 1) * end / 5):.0f}" for part in range(5))
-    trouble = "none" if not found.trouble else f"{len(found.trouble)}, the first: {found.trouble[0]}"
-    return (
-        f"## soak{greedy}\n\n{made_by(f'{limits}python -m benchmarks.soak {asked}')}\n\n{options.visitors} visitors, half of "
-        f"them on the same example, {options.thought:g} s of thought, the server and all visitors on this machine. "
-        f"Errors: {trouble}. Resident memory: "
-        f"{found.memory[0][1]:.0f} MB as they come; mean of each fifth of the time: {memory} MB; after the first half it "
-        f"changes by {found.growth(end / 2):+.0f} MB an hour.{left}\n\n"
-        f"{found.table()}\n"
-    )
+def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT, greedy: int = 0) -> Soak:
+    """Let `visitors` sessions work at the server for some time, and `greedy` ones beside them; pid is the server's process."""
+    found, stop = Soak(), threading.Event()
+    server = psutil.Process(pid)
+    asked = [(_visit, address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
+    asked += [(_ask_for_most, address, found, stop)] * greedy
+    threads = [threading.Thread(target=visit, args=arguments, daemon=True) for visit, *arguments in asked]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    while (passed := time.monotonic() - started) < seconds:
+        found.memory.append((passed, server.memory_info().rss))
+        time.sleep(min(STEP, seconds / 10))
+    stop.set()
+    for thread in threads:
+        thread.join(120)
+        if thread.is_alive():
+            found.trouble.append("a visitor waited for more than two minutes")
+    return found
 
 
-def _memory(found: Soak, start: float, stop: float) -> float:
-    held = [mb for seconds, mb in found.memory if start <= seconds < stop]
-    return sum(held) / max(1, len(held))
+def _visit(
+    address: str, chance: random.Random, found: Soak, stop: threading.Event, thought: float, lesson: bool
+) -> None:
+    stop.wait(chance.uniform(0, thought))
+    while not stop.is_set():
+        word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
+        try:
+            with Session(address) as session:  # a visitor comes, looks around, and goes
+                _note(found, "open the main view", session.open("", f"example={word}"))
+                for _ in range(chance.randint(3, 8)):
+                    if stop.wait(chance.uniform(0.5, 1.5) * thought):
+                        return
+                    _act(session, chance, found, word, LESSON if lesson else OWN)
+        except Exception as error:  # whatever it is, the soak has to report it
+            found.trouble.append(repr(error))
+            stop.wait(1)
 
 
-if __name__ == "__main__":
-    main()
+def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
+    chance = random.Random()
+    try:
+        with Session(address) as session:
+            _note(found, "greedy: open the main view", session.open())
+            while not stop.is_set():
+                text = f"The bank {' '.join(chance.choices(PLACES, k=498))}."
+                _note(found, "greedy: type 500 words", session.set(a=text))
+    except Exception as error:  # as above
+        found.trouble.append(repr(error))
+
+
+def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
+    (action,) = chance.choices(ACTIONS, often)
+    if action == "head":
+        if session.heads:
+            _note(found, "choose a head", session.click_head(*_head(chance)))
+    elif action == "text" and "a" in session.widgets:
+        run = session.set(a=_sentence(chance, word))
+        _note(found, "type a sentence", run)
+        found.seconds[TYPED].append(run.first_chart or run.seconds)
+    elif action == "superseded" and "a" in session.widgets:
+        session.send(a=_sentence(chance, word))  # the next one comes before this one's page is there
+        session.send(a=_sentence(chance, word))
+        run = session.set(a=_sentence(chance, word))
+        _note(found, "type three sentences in a row", run)
+    elif action == "figure" and "download" in session.widgets:
+        started = time.monotonic()
+        _note(found, "open the downloads", session.set(download=True))
+        if not session.download("PNG").startswith(b"\x89PNG"):
+            found.trouble.append("a PNG that is none")
+        found.seconds["download the figure"].append(time.monotonic() - started)
+        session.set(download=False)
+    else:
+        _note(found, "open another page", session.open(chance.choice(PAGES), f"example={word}"))
+        link = "example={}&head=L{}+H{}".format(word, *_head(chance))
+        _note(found, "open a link", session.open("", link))
+
+
+def _note(found: Soak, action: str, run: Run) -> None:
+    found.seconds[action].append(run.seconds)
+    found.trouble += run.exceptions
+
+
+def _head(chance: random.Random) -> tuple[int, int]:
+    return chance.randrange(6), chance.randrange(12)
+
+
+def _sentence(chance: random.Random, word: str) -> str:
+    places = chance.choices(PLACES, k=chance.randint(2, 12))
+    return f"The {word} of the {' and the '.join(places)}."

@@ -4,15 +4,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from benchmarks.server import start_server
+from benchmarks.session import Session
 from benchmarks.table import Row, duration, paired, timed
-from tests.soak.server import start_server
-from tests.soak.session import Session
 
 TITLE = "Start-up"
 COLUMNS = ("selfattn", "beside it")
 ROUNDS = 3
 BARE = "import streamlit, torch, transformers"
-LOADED = "from selfattn import load_encoder; load_encoder()"
 PARTS = """
 import time
 marks = [time.perf_counter()]
@@ -31,19 +30,19 @@ NAMES = (
 )
 
 
-def main() -> Iterator[Row]:
+def main(small: bool = False) -> Iterator[Row]:
     """The server's answer, the first chart's data, and the whole first page, from a cold process."""
-    bare = [timed(lambda: _python(BARE)) for _ in range(ROUNDS)]
-    loaded = [timed(lambda: _python(LOADED)) for _ in range(ROUNDS)]
-    starts = [_started() for _ in range(ROUNDS)]
-    answers, charts, pages = zip(*starts)
+    rounds = 1 if small else ROUNDS
+    bare = [timed(lambda: _python(BARE)) for _ in range(rounds)]
+    parts = [_parts() for _ in range(rounds)]
+    loaded = [sum(each[:2]) for each in parts]
+    answers, charts, pages = zip(*(_started() for _ in range(rounds)))
     imports = "importing streamlit, torch and transformers"
     yield paired(f"until the server answers, beside {imports}", list(zip(answers, bare)), duration)
     yield paired(
         "until the first chart is sent, beside loading the encoder in Python", list(zip(charts, loaded)), duration
     )
     yield paired("until the whole first page is sent, beside the same", list(zip(pages, loaded)), duration)
-    parts = [_parts() for _ in range(ROUNDS)]
     for name, seconds in zip(NAMES, zip(*parts)):
         yield paired(f"of that, {name}, beside the time until the first chart", list(zip(seconds, charts)), duration)
 

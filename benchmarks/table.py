@@ -1,4 +1,4 @@
-"""One row a comparison, how it is measured, and RESULTS.md, which keeps the latest table of each benchmark."""
+"""Rows of comparisons, how they are timed, and RESULTS.md, which keeps the latest table of each benchmark."""
 
 import platform
 import re
@@ -28,13 +28,13 @@ class Row:
     theirs: str
     ratio: float | None  # None where theirs has no figure
     rounds: int
-    bound: float | None = None  # what the ratio must not exceed
-    aim: str = ""  # another bound, and whether it is kept
+    bound: float | None = None  # of the ratio, at most
+    aim: str = ""  # a bound of a figure, and "yes" or "NO"
 
     def line(self) -> str:
         """The row in Markdown."""
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
-        kept = "" if self.bound is None or self.ratio is None else f"{'yes' if self.ratio <= self.bound else 'NO'}"
+        kept = "" if self.bound is None or self.ratio is None else held(self.ratio, self.bound)
         bound = self.aim if self.bound is None else f"at most {self.bound:g}: {kept}"
         return f"| {self.what} | {self.ours} | {self.theirs} | {shown} | {bound} | {self.rounds} |"
 
@@ -63,6 +63,36 @@ def paired(
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
+
+
+def spread(
+    what: str,
+    sides: Sequence[Sequence[float]],
+    aim: float | None = None,
+    at_95: bool = False,
+    most: float | None = None,
+) -> Row:
+    """Seconds of one or two sides: median (95th percentile). aim bounds the first side's median, or its 95th percentile
+    with at_95; most bounds its 95th percentile beside that.
+    """
+    times = [sorted(each) for each in sides]
+    middle = [statistics.median(each) if each else None for each in times]
+    high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
+    shown = ["none" if a is None else f"{duration(a)} ({duration(b)})" for a, b in zip(middle, high)]
+    aims = [] if middle[0] is None else [(high[0] if at_95 else middle[0], aim), (high[0], most)]
+    kept = "; ".join(f"{duration(limit)}: {held(value, limit)}" for value, limit in aims if limit is not None)
+    return beside(what, middle, shown, len(times[0]), kept)
+
+
+def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
+    """A row of one or two sides' figures, as they are to be shown; None for a side that has none."""
+    ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
+    return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
+
+
+def held(value: float, limit: float) -> str:
+    """ "yes" where the value is at most the limit."""
+    return "yes" if value <= limit else "NO"
 
 
 def timed(function: Callable[[], object]) -> float:
@@ -119,5 +149,5 @@ def keep(section: str, file: Path = RESULTS) -> None:
     """Put a section into RESULTS.md in place of the older one of its name; sections stay in alphabetical order."""
     text = file.read_text("utf-8") if file.exists() else HEAD
     parts = re.split(r"(?m)^(?=## )", text)[1:]
-    held = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}
-    file.write_text("\n".join([HEAD, *(held[name] for name in sorted(held))]), "utf-8")
+    sections = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}
+    file.write_text("\n".join([HEAD, *(sections[name] for name in sorted(sections))]), "utf-8")

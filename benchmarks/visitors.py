@@ -1,4 +1,4 @@
-"""A visitor in Chromium and a class of fifty, each job at a warm server: this code, and another checkout's in turn.
+"""A visitor in Chromium, each job at a warm server: this code and another checkout's in turn.
 
     python -m benchmarks visitors [--against DIR]
 
@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -20,14 +19,12 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from benchmarks.chromium import DRAWING, chromium
 from benchmarks.models import text
-from benchmarks.table import Row, duration, size
+from benchmarks.server import ROOT, trouble_in, warm_server
+from benchmarks.table import Row, beside, held, size, spread
 from tests.browser.conftest import wait_until_idle
-from tests.soak.server import trouble_in, warm_server
-from tests.soak.visitors import soak
 
 TITLE = "From the event to the painted picture: median (95 %)"
 COLUMNS = ("this code", "the other")
-ROOT = Path(__file__).parents[1]
 ROUNDS = 12
 CELLS = 'path:is([aria-label="L{layer} H{head}"], [aria-label^="L{layer} H{head}:"])'  # a head in a map of all
 CHIPS = "svg.marks g[class*=chips] > path"  # a word that can be clicked
@@ -35,9 +32,9 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
+TYPED = ((12, 0.4), (128, 0.8))  # tokens of a sentence, and the aim in seconds
 MESSAGES = 25  # to the browser for one choice, at most
 LOOKS = {"hover": ("a head, hovered", 0.1), "head": ("a head, clicked", 0.1), "word": ("a word, clicked", 0.1)}
-CLASS, SECONDS, THOUGHT = 50, 75.0, 4.0  # visitors, of each of two turns, and between two actions of one
 
 # Notes when the visitor acts (else: since the page was asked for), and the first and the latest new picture after that: new is
 # what wasn't there at `begin`. A picture is looked at in the frame after it was drawn, so that this costs it no time.
@@ -93,7 +90,6 @@ class Side:
     """One checkout's server, and the times of each job there."""
 
     address: str
-    pid: int
     context: BrowserContext
     seconds: dict[str, list[float]] = field(default_factory=dict)  # job: one figure a round
     frames: dict[str, list[list[int]]] = field(default_factory=dict)  # job: a round's messages to the browser, in bytes
@@ -117,42 +113,43 @@ class Side:
         return page
 
 
-def main(against: Path | None = None) -> Iterator[Row]:
+def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
     """Each job's rows, as soon as both sides have done it."""
+    rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         sides = [_side(stack, browser, folder, logs / str(n)) for n, folder in enumerate((ROOT, against)) if folder]
-        _in_turn(sides, ROUNDS, _open)
+
+        def row(what: str, job: str, aim: float | None = None, at_95: bool = False) -> Row:
+            return spread(what, [side.seconds.get(job, []) for side in sides], aim, at_95)
+
+        _in_turn(sides, rounds + 1, _open)
         new = "the main view in a new session"
-        yield _row(sides, f"{new}, from its address: the first picture", "opened")
-        yield _row(sides, f"{new}, from its first word to the server: the first picture", "asked", 0.6)
-        yield _row(sides, f"{new}, from its first word to the server: the last picture", "asked, whole")
-        for n, aim in ((12, 0.4), (128, 0.8)):
-            _type(sides, n)
-            yield _row(sides, f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", aim)
-            yield _row(sides, f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole")
-        for n in PAIRS:
+        yield row(f"{new}, from its address: the first picture", "opened")
+        yield row(f"{new}, from its first word to the server: the first picture", "asked", 0.6)
+        yield row(f"{new}, from its first word to the server: the last picture", "asked, whole")
+        for n, aim in typed:
+            _type(sides, rounds, n)
+            yield row(f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", aim)
+            yield row(f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole")
+        for n in pairs:
             for job, (said, aim) in LOOKS.items():
-                _look(sides, n, job)
-                yield _row(sides, f"{said}, {n} words a sentence: the first change", f"{job} {n}", aim, at_95=True)
-            yield _row(sides, f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
+                _look(sides, rounds, n, job)
+                yield row(f"{said}, {n} words a sentence: the first change", f"{job} {n}", aim, at_95=True)
+            yield row(f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
         for job in ("head", "word"):
             yield from _messages(sides, LOOKS[job][0], f"{job} 12")
-        for number in range(2):
-            _in_turn(sides, 1, _class, start=number)
-        for what, job in (("every action", "all"), ("a sentence typed", "type"), ("an example opened", "open")):
-            yield _row(sides, f"a class of {CLASS}, {THOUGHT:g} s of thought: {what}", f"class, {job}", 2.0, most=4.0)
         for n in range(len(sides)):
             for line in trouble_in(logs / str(n)):
                 print(line, file=sys.stderr)
 
 
 def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
-    address, pid = stack.enter_context(warm_server(log, folder))
+    address, _ = stack.enter_context(warm_server(log, folder))
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(WATCH)
-    return Side(address, pid, context)
+    return Side(address, context)
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
@@ -170,7 +167,7 @@ def _open(side: Side, number: int) -> None:
     page.close()
 
 
-def _type(sides: Sequence[Side], n: int) -> None:
+def _type(sides: Sequence[Side], rounds: int, n: int) -> None:
     pages = {side.address: side.page() for side in sides}
 
     def job(side: Side, number: int) -> None:
@@ -183,12 +180,12 @@ def _type(sides: Sequence[Side], n: int) -> None:
         if number:
             side.note(**{f"typed {n}": first, f"typed {n}, whole": last})
 
-    _in_turn(sides, ROUNDS + 1, job)
+    _in_turn(sides, rounds + 1, job)
     for page in pages.values():
         page.close()
 
 
-def _look(sides: Sequence[Side], n: int, what: str) -> None:
+def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
     a, b = PAIRS[n]
     pages = {side.address: side.page(a=a, b=b, word="bank", head="L0 H0") for side in sides}
 
@@ -207,7 +204,7 @@ def _look(sides: Sequence[Side], n: int, what: str) -> None:
         side.note(**{f"{what} {n}": first, f"{what} {n}, whole": last})
         side.frames.setdefault(f"{what} {n}", []).append(list(side.received))
 
-    _in_turn(sides, ROUNDS, job, start=1)
+    _in_turn(sides, rounds, job, start=1)
     for page in pages.values():
         page.close()
 
@@ -235,46 +232,12 @@ def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | 
     return tuple(each and each / 1000 for each in seen)
 
 
-def _class(side: Side, number: int) -> None:
-    found = soak(side.address, side.pid, CLASS, SECONDS, THOUGHT, seed=CLASS * number)
-    times = found.seconds
-    for line in found.trouble:
-        print(line, file=sys.stderr)
-    opened = times["open the main view"] + times["open a link"]
-    every = chain.from_iterable(each for action, each in times.items() if not action.endswith("first picture"))
-    jobs = {"all": every, "type": times["type a sentence, first picture"], "open": opened}
-    for job, each in jobs.items():
-        side.seconds.setdefault(f"class, {job}", []).extend(each)
-
-
 def _messages(sides: Sequence[Side], said: str, job: str) -> Iterator[Row]:
     rounds = [side.frames.get(job, []) for side in sides]
     counts = [statistics.median(map(len, each)) if each else None for each in rounds]
     total = [statistics.median(map(sum, each)) if each else None for each in rounds]
     shown = ["none" if each is None else f"{each:.0f}" for each in counts]
-    kept = "" if counts[0] is None else f"{MESSAGES}: {_kept(counts[0], MESSAGES)}"
-    yield _beside(f"{said}: messages to the browser", counts, shown, len(rounds[0]), kept)
+    kept = "" if counts[0] is None else f"{MESSAGES}: {held(counts[0], MESSAGES)}"
+    yield beside(f"{said}: messages to the browser", counts, shown, len(rounds[0]), kept)
     shown = ["none" if each is None else size(each) for each in total]
-    yield _beside(f"{said}: bytes to the browser", total, shown, len(rounds[0]))
-
-
-def _row(
-    sides: Sequence[Side], what: str, job: str, aim: float | None = None, at_95: bool = False, most: float | None = None
-) -> Row:
-    """One job on both sides. aim: of the median, or with at_95 of 95 in 100; most: of these, beside that of the median."""
-    times = [sorted(side.seconds.get(job, [])) for side in sides]
-    middle = [statistics.median(each) if each else None for each in times]
-    high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
-    shown = ["none" if a is None else f"{duration(a)} ({duration(b)})" for a, b in zip(middle, high)]
-    aims = [] if middle[0] is None else [(high[0] if at_95 else middle[0], aim), (high[0], most)]
-    kept = "; ".join(f"{duration(limit)}: {_kept(value, limit)}" for value, limit in aims if limit is not None)
-    return _beside(what, middle, shown, len(times[0]), kept)
-
-
-def _kept(value: float, limit: float) -> str:
-    return "yes" if value <= limit else "NO"
-
-
-def _beside(what: str, figures: list[float | None], shown: list[str], rounds: int, aim: str = "") -> Row:
-    ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
-    return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
+    yield beside(f"{said}: bytes to the browser", total, shown, len(rounds[0]))

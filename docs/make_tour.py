@@ -11,9 +11,9 @@ from playwright.sync_api import Locator, Page, expect, sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.server import start_server  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, open_page, wait_until_idle  # noqa: E402
 from tests.browser.find_chromium import find  # noqa: E402
-from tests.soak.server import start_server  # noqa: E402
 
 SIZE = (1440, 900)
 SHOWN = (1008, 630)

@@ -8,9 +8,9 @@ from playwright.sync_api import expect, sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.server import start_server  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, open_page  # noqa: E402
 from tests.browser.find_chromium import find  # noqa: E402
-from tests.soak.server import start_server  # noqa: E402
 
 if __name__ == "__main__":
     server, address = start_server()

@@ -47,9 +47,9 @@ from selfattn.words import shared_words
 def attention(
     encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
-    """One head's whole map on a text (with `pair`, of two segments): row i says what token i attends to.
+    """One head's whole map on a text (with `pair`, of two segments): row i holds the weights of token i.
 
-    What it doesn't say: what comes of it. A large weight on a small value hands over little.
+    Limit: a weight isn't an effect. A large weight on a small value hands over little.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -69,8 +69,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """One head in two sentences: the weights from a word, A against B, above both whole maps.
 
-    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
-    What it doesn't say: which words give it its meaning; `hidden_words` asks that.
+    word: one that both sentences have (None: the longest). at: the number of its place in each sentence, from 1.
+    Limit: it doesn't show which words give the word its meaning; `hidden_words` does.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -94,12 +94,13 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10"), up to its largest weight.
+    """Every head's map on a text, small; a click opens a map below, shaded up to its largest weight.
 
-    measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word compare the text
-    with `second`, beside a `control` that means what the text means; word, at: as in `two_sentences`. maps_of: whose maps, the
-    text's, "A", or the second's, "B". What it doesn't say: what a head is for. A pattern on one text may be the text's own, and
-    attention is not explanation.
+    chosen: the head to open first, "L0 H10" ("": the one with the largest measure). measure: one of
+    `analysis.measures.MEASURES`, shown in the strip under each map. A measure of a word compares the text with `second`, beside
+    a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the text's maps, "B"
+    for those of `second`. Raises ValueError for an unknown measure, head or `maps_of`.
+    Limit: it doesn't show a head's purpose. A pattern may belong to this text only, and attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
@@ -136,9 +137,9 @@ def steps(
 ) -> alt.TopLevelMixin:
     """A head's arithmetic for a word in two sentences, word by word: score, masked, weight, handed over.
 
-    The buttons light one step and the kernel's lines that make it. word, at: as in `two_sentences`. Numbers:
-    `tidy_tables.row_frame`. What it doesn't say: what the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed;
-    later layers decide what becomes of it.
+    The buttons highlight one step and the kernel's lines that compute it. word, at: as in `two_sentences`. Numbers:
+    `tidy_tables.row_frame`.
+    Limit: it shows the arithmetic softmax(QKᵀ/√d)V, recomputed, and no meaning; later layers decide on the effect.
     """
     return _Whole(kernel_row(row_steps(_sides(encoder, first, second, word, at), Head(layer, head)), theme))
 
@@ -154,15 +155,15 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """The words that give a word its meaning: how far it moves with each of them hidden from it, and through which heads.
+    """The words that give a word its meaning: how far hiding each of them moves the word, and through which heads.
 
-    A click on a word hides it or shows it again, one a sentence, and opens its heads, hidden in each alone: run for the leading
-    word of each sentence, by gradient for the others; under the pointer a head shows what it attends to. Beneath, the cosine by
-    layer, as they are and with the two words hidden. control: a sentence of the first's sense. senses: labelled sentences
-    (columns sentence, word, sense): then shares are of the way to its other sense. word, at: as in `two_sentences`. Numbers:
-    `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
-    What it doesn't say: between two sentences it is about these two, and no evidence about the sense; other words may pass the
-    hidden one on; a large weight isn't a large effect; shares of single heads don't add up.
+    A click on a word hides it or shows it again, one per sentence, and opens its heads, with the word hidden in each head alone.
+    The leading word's heads are run; those of other words are by gradient. A head under the pointer shows its weights. Below,
+    the cosine by layer, unchanged and with the two words hidden. control: a sentence of the first's sense. senses: labelled
+    sentences (columns sentence, word, sense); with them, shares are of the way to the word's other sense. word, at: as in
+    `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    Limits: between two sentences the result is about these two, and no evidence about the sense. Other words may pass the
+    hidden word on. A large weight isn't a large effect. Shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     view = word_in_two_sentences(encoder, *sides.values(), senses=senses)
@@ -179,10 +180,10 @@ def word_lines(
     of: Sequence[str],
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """The weights from a word in two sentences, a line of bars for each of several heads.
+    """The weights from a word in two sentences, as one line of bars per head.
 
     of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`.
-    What it doesn't say: what comes of it; rollout only follows the weights.
+    Limit: a weight isn't an effect; rollout only follows the weights.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = (lines_of_word(encoder, side, name, of, theme) for name, side in sides.items())
@@ -190,18 +191,18 @@ def word_lines(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Sentences, each word shaded by what hiding it from everything does to the encoder's own answer; by what is said of each.
+    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer.
 
-    Numbers: `tidy_tables.explained_words_frame`. What it doesn't say: single words don't add up (`Explained.together`).
+    found: the line to print for each sentence, and its result. Numbers: `tidy_tables.explained_words_frame`.
+    Limit: single words don't add up (`Explained.together`).
     """
     return _Whole(shaded_sentences(tidy.explained_words_frame(found), theme, 900, effect="change with the word hidden"))
 
 
 def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """All heads: what removing each does to the encoder's own answer; those of `found.leading` are run, the others by gradient.
+    """All heads: the effect of removing each on the encoder's own answer; run for `found.leading`, else by gradient.
 
-    Numbers: `tidy_tables.explained_heads_frame`. What it doesn't say: without a head the others run on what they weren't
-    trained for.
+    Numbers: `tidy_tables.explained_heads_frame`. Limit: without a head, the others get inputs that they weren't trained on.
     """
     return _chart(head_map(tidy.explained_heads_frame(found), "effect", theme, chosen))
 
@@ -209,10 +210,10 @@ def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) ->
 def counterparts(
     first: Encoder, second: Encoder, text: str, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """All heads: how far each one's weights on a text are from those of its counterpart, 0 (the same) to 1 (nothing shared).
+    """All heads: the distance of each head's weights on a text from its counterpart's, 0 (the same) to 1 (nothing shared).
 
-    Of two checkpoints of one architecture. What it doesn't say: which head does in the second what this one does in the first;
-    nor what other texts would give (`senses.compare_checkpoints`). Raises ValueError where the tokens differ.
+    first, second: two checkpoints of one architecture. Raises ValueError if the tokens differ. Limit: it is about one text (for
+    many: `senses.compare_checkpoints`), and doesn't show which head of the second took over the work of one of the first.
     """
     frame = tidy.heads_frame(distance=counterpart_distances(first.encode(text), second.encode(text)))
     return _chart(head_map(frame, "distance", theme, chosen, kind="weights", title="distance of the weights"))
@@ -221,9 +222,9 @@ def counterparts(
 def difference(
     first: Encoder, second: Encoder, text: str, head: Head, partner: Head, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """Two encoders of unlike build: the weights of the second's head `partner` minus those of the first's, words x words.
+    """Two encoders of different architectures: the second's weights in head `partner` minus the first's in `head`, words x words.
 
-    What it doesn't say: which heads belong together.
+    Limit: it doesn't show which heads correspond.
     """
     compared = compare_encoders(first.encode(text), head, second.encode(text), partner)
     title = f"{partner} minus {head}"
@@ -233,9 +234,9 @@ def difference(
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """All heads: what removing each, at every position, does to the cosine of a word's two vectors. chosen: a head to mark.
+    """All heads: the effect of removing each, at every position, on the cosine of a word's two vectors. chosen: a head to mark.
 
-    What it doesn't say: what the head brought in. Without it the others run on what they were not trained for.
+    Limit: it doesn't show the head's contribution. Without it, the others get inputs that they weren't trained on.
     """
     a, b = _sides(encoder, first, second, word).values()
     effect = removal_effect(encoder, a, b)
@@ -245,7 +246,7 @@ def removals(
 def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """The accuracy of telling senses apart after each layer, with intervals over words and baselines (report.layers).
 
-    What it doesn't say: that attention found the sense; a word's own value, or an average, may do as well.
+    Limit: it doesn't show that attention found the sense; a word's own value, or an average, may do as well.
     """
     return _chart(layers_curve(tidy.layers_frame(report), theme))
 
@@ -253,22 +254,22 @@ def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMix
 def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """All heads: the mean of a measure over a finished scan (scan.heads()): "special_share", "entropy" or "top_weight".
 
-    What it doesn't say: how much it varies between the texts.
+    Limit: it doesn't show the variation between the texts.
     """
     title = measure.replace("_", " ")
     return _chart(head_map(tidy.named_heads(scan.heads()), measure, theme, chosen, kind="weights", title=title))
 
 
 def chart(spec: Spec) -> alt.TopLevelMixin:
-    """Show any complete Vega-Lite specification as Altair shows a chart, unchecked.
+    """Show any complete Vega-Lite specification as Altair shows a chart, without validation.
 
-    What it doesn't say: the origin of its numbers.
+    Limit: it doesn't show the origin of its numbers.
     """
     return _Whole(spec)
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Refuse in words the functions that earlier versions had."""
+    """Name the replacement of a function that earlier versions had. Raises ImportError, or AttributeError for other names."""
     if name == "from_link":
         raise ImportError(
             'selfattn.notebook.from_link is gone. Open the link and take the lines of "Download", "Copy as Python"; or call '
@@ -282,13 +283,13 @@ def __getattr__(name: str) -> NoReturn:
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:
-    """The spec as an Altair chart, checked once as a whole: Altair's own check of every part takes seconds."""
+    """Return the spec as an Altair chart, validated once as a whole: Altair's validation of every part takes seconds."""
     with debug_mode(False):
         return alt.Chart.from_dict(spec)
 
 
 class _Whole(alt.TopLevelMixin):
-    """A complete spec that Altair shows unchecked: its schema doesn't know all that Vega-Lite hands to Vega."""
+    """A complete spec that Altair shows without validation: its schema lacks properties that Vega-Lite passes on to Vega."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
 
 def _setting(default: Any, meaning: str, shown: str = "") -> Any:
     return field(default=default, metadata={"meaning": meaning, "default": shown or f"{default:,}"})
@@ -25,15 +27,9 @@ class Settings:
     cached_megabytes: int = _setting(
         320, "megabytes of results kept; the least recently used go first, one always stays"
     )
-    max_pages: int = _setting(2, "pages that are put together, and sentences run, at the same time; the others wait")
     separate_pass_megabytes: int = _setting(
         80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )
-    probe_seconds: int = _setting(120, "seconds in which an encoder's folder must be read, built and measured")
-    probe_megabytes: int = _setting(
-        4_096, "megabytes that this, and its tokeniser over a text, may take beyond three times its weights (on Linux)"
-    )
-    text_seconds: int = _setting(5, "seconds that the tokeniser of such a folder may take over one text")
     devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
     model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
@@ -43,21 +39,28 @@ class Settings:
         "the folder in which measurements of encoders are kept, at most 1 MB an encoder",
         "the user's cache folder",
     )
-    offline: bool = _setting(False, "1: never ask the Hub", "0")
+    offline: bool = _setting(False, "1, true, yes or on: never ask the Hub", "0")
 
     @classmethod
     def read(cls) -> "Settings":
         """The settings as the environment has them now; an empty variable counts as not set.
 
-        Raises SystemExit for a number that is none: whoever started the program has to mend it.
+        Raises SystemExit for a number that is none, a word that says neither yes nor no, and a variable SELFATTN_... that is no
+        setting: whoever started the program has to mend it.
         """
+        known = {variable(each.name) for each in fields(cls)}
+        for name, text in os.environ.items():
+            if name.startswith(variable("")) and text.strip() and name not in known:
+                raise SystemExit(
+                    f"{name} is no setting, or no longer one. Unset it; docs/operating.md lists the settings."
+                )
         given = {each.name: os.environ.get(variable(each.name), "").strip() for each in fields(cls)}
         return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
 
 
 def forbid_the_hub() -> None:
-    """Where SELFATTN_OFFLINE is set, say so in the words of the Hub's library, which reads them when it is imported."""
-    if os.environ.get(variable("offline"), "").strip() not in ("", "0"):
+    """Where SELFATTN_OFFLINE says yes, say so in the words of the Hub's library, which reads them when it is imported."""
+    if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
@@ -69,7 +72,9 @@ def variable(name: str) -> str:
 def _parsed(setting, text: str) -> Any:
     match setting.default:
         case bool():
-            return text != "0"
+            if (said := text.lower()) not in YES + NO:
+                raise SystemExit(f"{variable(setting.name)} must be one of {', '.join(YES + NO)}, got {text!r}.")
+            return said in YES
         case int():
             if not text.isdecimal() or int(text) < 1:
                 raise SystemExit(f"{variable(setting.name)} must be a whole number of at least 1, got {text!r}.")

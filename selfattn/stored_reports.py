@@ -1,9 +1,9 @@
 """Reports on the built-in sentences, kept on disk by an encoder's content: shipped with the library, or measured once by a user.
 
-`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes the reports of an encoder anew, all or those named,
-into a folder of selfattn/data/reports. Each is a folder: its tables as compressed CSV, and about.json with the digests of the
-encoder and of what was read, its method's version, the libraries and the date. It is handed out only where digests and version
-are those of here and now. `measured` computes hidden_words for any other encoder and keeps it in the user's cache folder.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports of an encoder anew, or those named, into
+selfattn/data/reports. Each is a folder: its tables as compressed CSV, and about.json with the encoder's content, the digest of
+the sentences, the version of the method, the libraries and the date. A report is handed out only where content, digest and
+version agree. `measured` computes hidden_words for any other encoder and keeps it in the user's cache folder.
 """
 
 import argparse
@@ -35,6 +35,7 @@ from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE, over_words
 from selfattn.settings import Settings
+from selfattn.words import fold
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -77,7 +78,7 @@ class AllSenseMeans:
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
         """One word's. read: the table that they were made of. Raises ValueError for a word that isn't in it."""
-        word = word.casefold()
+        word = fold(word)
         own, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
             raise ValueError(f"There are no stored means of {word!r}: the table has no labelled sentences of it.")
@@ -114,11 +115,6 @@ KINDS = {
 }
 
 
-def identity(encoder: Encoder) -> str:
-    """The digest that an encoder's reports are kept by."""
-    return encoder.digest
-
-
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
     """The report of that name about `read` (its sentences), None where it is about others or of another encoder.
 
@@ -130,7 +126,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
     if encoder.dtype != "float32" or not place.is_file():
         return None
     about = json.loads(place.read_text("utf-8"))
-    if {key: about[key] for key in ("weights", "read", "version")} != _identity(name, encoder, read):
+    if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
         return None
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
@@ -177,7 +173,7 @@ def store(name: str, encoder: Encoder, read: object, report: object, folder: Pat
 
 
 def _place(name: str, encoder: Encoder, folder: Path) -> Path:
-    return folder / identity(encoder)[:12] / name
+    return folder / encoder.content[:12] / name
 
 
 def kept_folder() -> Path:
@@ -219,7 +215,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:
     text = read.to_csv(index=False) if isinstance(read, pd.DataFrame) else repr(read)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"weights": identity(encoder), "read": digest, "version": KINDS[name].version}
+    return {"content": encoder.content, "read": digest, "version": KINDS[name].version}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Tensors to tidy pandas frames, one observation a row, every column documented; and the one writer of frames as CSV.
+"""Converts tensors to tidy pandas frames, one observation per row, with documented columns; writes frames as CSV.
 
 Positions, layers and heads count from 0. `query` is the token a weight comes from (the row of an attention map), `key`
 the token it goes to (the column). Words repeat in a sentence, so frames are keyed on positions and carry the token
@@ -26,10 +26,10 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport, SeparationReport
-from selfattn.words import Word, to_groups
+from selfattn.words import Word, fold, to_groups, with_run
 
-# How a cell begins that a spreadsheet would run: full-width and small signs too, after spaces and controls; and behind
-# apostrophes, so that each text can be had back.
+# The start of a cell that a spreadsheet would run as a formula: also full-width and small signs, and signs after spaces and
+# control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
@@ -42,11 +42,11 @@ def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
 
 
 def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> pd.DataFrame:
-    """What one word attends to, word by word: row (n,) of weights, summed over the pieces of each word.
+    """One word's weights on each word: row (n,) of weights, summed over the pieces of each word.
 
-    sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
+    Columns: sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, word.positions))
     columns = {
         "sentence": [sentence] * len(groups),
         "place": range(len(groups)),
@@ -59,12 +59,12 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
 
 def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """One word's row in A and in B, word by word in one order: two strip_frames of one head.
+    """One word's row in A matched with that in B, word by word. first, second: strip_frames of one head.
 
-    text, only ("A" or "B" where the other sentence hasn't the word, else ""), a, b (weights; NaN where there is none),
+    Columns: text, only ("A" or "B" if the other sentence lacks the word, else ""), a, b (weights; NaN in the other sentence),
     chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
     """
-    a, b = ([(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second))
+    a, b = ([(row.special, fold(row.text)) for row in frame.itertuples()] for frame in (first, second))
     anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
     columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
     for i, j in align(a, b, anchor):
@@ -77,42 +77,47 @@ def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """One row a head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
+    """One row per head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """Sentences word by word: sentence (from 0), said, text, effect (of hiding it on the target), chosen (what is asked about).
+    """One row per word: sentence (from 0), said, text, effect (on the target, of hiding it), chosen (the word asked about).
 
-    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about.
+    said: the line to print for each sentence, and its result. For the word asked about, effect is NaN and text joins its tokens.
+    A special token that was typed, such as the mask, keeps its place.
     """
     rows = []
     for at, (line, found) in enumerate(said.items()):
-        effects = dict(zip(found.words, found.effect.tolist()))
-        for word in found.sentence.words:
-            text = word.label if word in effects else "".join(found.sentence.tokens[p] for p in word.positions)
-            rows.append((at, line, text, effects.get(word, math.nan), word not in effects))
+        effects, sentence = dict(zip(found.words, found.effect.tolist())), found.sentence
+        where = enumerate(zip(sentence.special, sentence.segments))
+        typed = [Word(sentence.tokens[p], p, p + 1) for p, (special, own) in where if special and own is not None]
+        for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
+            asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
+            text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
+            rows.append((at, line, text, effects.get(word, math.nan), asked))
     return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """`heads_frame` of what removing each head does to the target: effect, and how ("exact" for those run, "by gradient")."""
+    """`heads_frame` with the effect on the target of removing each head, and how ("exact" for those run, "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
-    """How a head computes a word's row, word by word (and special token by special token): a row each, in the text's order.
+    """A head's computation of a word's row: one row per word and special token, in the text's order.
 
-    trace: of the word's rows, positions: its tokens. sentence, place (its first token), text, special, chosen (the word itself),
-    score (q . k), masked (scaled, a family's own terms and the mask added; minus infinity: hidden), weight, share (of the context
-    vector that comes from it, along that vector: may be negative). A split word's row is the mean over its pieces; to a split
-    word score and masked are the mean over its pieces, weight and share the sum. Weights and shares sum to 1.
+    trace: of the word's rows. positions: its tokens. Columns: sentence, place (its first token), text, special, chosen (the word
+    itself), score (q . k), masked (scaled, with a family's own terms and the mask added; minus infinity: hidden), weight, share
+    (the part of the context vector that comes from it, along that vector; it may be negative). The row of a split word is the
+    mean over its pieces. For a split word that is attended to, score and masked are means over its pieces, weight and share
+    are sums. Weights and shares sum to 1.
     """
-    labels, groups, special = places(encoding)
+    labels, groups, special = places(encoding, words=with_run(encoding.words, positions))
     score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
     summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
     columns = {
@@ -136,27 +141,27 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Every word of both sentences, in order: sentence ("A", "B"), place (its first token), text, share, chosen, leads,
-    punctuation.
+    """One row per word of both sentences, in order.
 
-    share: of the way that the chosen word moves with this one hidden from it, signed; NaN for itself and for words not run.
-    leads: the word of the largest share; never punctuation. What it doesn't say: a hidden word still arrives through others
-    that have read it, between two sentences no share is evidence about the sense, and those of a sentence needn't add up.
+    Columns: sentence ("A", "B"), place (its first token), text, share, chosen, leads, punctuation. share: how far hiding this
+    word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't run. leads: True
+    for the word with the largest share; never for punctuation. Limits: other words that have read a hidden word still pass it
+    on. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
         known = {word.start: (float(value), at == top) for at, (word, value) in enumerate(zip(words, share))}
-        for word in chosen.sentence.words:
+        for word in chosen.words:
             value, leads = known.get(word.start, (math.nan, False))
             rows.append((name, word.start, word.label, value, word.start not in known, leads, word.is_punctuation))
     return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads", "punctuation"])
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Every word x every head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
+    """One row per word and head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
 
-    run: of some (sentence, place) the shares (n_layers, n_heads) of `hidden_heads`: how is "exact" for these words and
-    "by gradient" for the others; never both of one word. Shares of single heads don't add up to that of all at once.
+    run: by (sentence, place) the shares (n_layers, n_heads) of `hidden_heads`, for some words. how is "exact" for all heads of
+    these words, "by gradient" for the others. Shares of single heads don't add up to that of all heads at once.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -170,9 +175,9 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """The cosine of the two vectors as each layer reads them and at last, as they are and with the leading word of each hidden.
+    """The cosine of the two vectors before and after each layer, unchanged and with the leading word of each hidden.
 
-    curve, depth (0 ...), stage (its name), similarity.
+    Columns: curve, depth (0 ...), stage (its name), similarity.
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
@@ -187,10 +192,10 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Each sentence's leading word, by its row in the labelled table `frame`: word, sense, first, share, second, next, sentence.
+    """Each sentence's leading words, indexed by its row in the labelled table `frame`; the largest share comes first.
 
-    share and next: of the way to the other senses, those of the two words that lead; punctuation never does. That of the largest
-    share first.
+    Columns: word, sense, first, share, second, next, sentence. first, second: the two leading words, never punctuation. share,
+    next: their shares of the way to the other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -200,9 +205,9 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, tuple[Sequence[Word], str]]) -> pd.DataFrame:
-    """Sentences word by word: sentence (from 0), said, text, share (of the way; NaN: the word itself), chosen (the word itself).
+    """One row per word: sentence (from 0), said, text, share (of the way; NaN: the word itself), chosen (the word itself).
 
-    sentences: by their row in the labelled table, each sentence's words and what is said of it.
+    sentences: by row in the labelled table, each sentence's words and the line to print for it.
     """
     rows = []
     for at, (row, (words, said)) in enumerate(sentences.items()):
@@ -212,7 +217,7 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, tuple[S
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
-    """A table with the columns layer and head as heads_frame has it: with each head's name, without what nobody measured."""
+    """Add each head's name to a table with the columns layer and head, and drop the columns without values."""
     names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
     return heads.assign(name=names).dropna(axis="columns", how="all")
 
@@ -235,7 +240,7 @@ def layers_frame(report: SeparationReport) -> pd.DataFrame:
 
 
 def words_frame(report: SeparationReport) -> pd.DataFrame:
-    """The words by how well the last layer separates their senses: word, accuracy, first (after layer 0), sentences."""
+    """The words, ranked by their accuracy after the last layer: word, accuracy, first (after layer 0), sentences."""
     wide = report.words.pivot_table(index="word", columns="layer", values="accuracy", aggfunc="first", sort=False)
     last = report.layers["layer"].iloc[-1]
     ranked = pd.DataFrame({"word": wide.index, "accuracy": wide[last].to_numpy(), "first": wide[0].to_numpy()})
@@ -246,42 +251,42 @@ def words_frame(report: SeparationReport) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """The words that, hidden from a word, move its vector most, over the Arrow tables of a scan, one in memory at a time.
+    """The words whose hiding moves a word's vector most, over the Arrow tables of a scan, with one in memory at a time.
 
-    word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of 1 - cosine,
-    0 to 2), sentence (of the largest move); a word's most frequent source first.
+    Columns: word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of
+    1 - cosine, 0 to 2), sentence (of the largest move); a word's most frequent source first.
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):
-        word = row["word"].casefold()
+        word = fold(row["word"])
         of_word[word] += 1
-        for source, move in zip(row["sources"][:1], row["source_moves"]):
-            n, total, most = found.get((word, source.casefold()), (0, 0.0, (-1.0, "")))
-            found[word, source.casefold()] = n + 1, total + move, max(most, (move, row["sentence"]))
+        for source, move in zip(map(fold, row["sources"][:1]), row["source_moves"]):
+            n, total, most = found.get((word, source), (0, 0.0, (-1.0, "")))
+            found[word, source] = n + 1, total + move, max(most, (move, row["sentence"]))
     rows = [(*key, n, n / of_word[key[0]], total / n, most[1]) for key, (n, total, most) in found.items()]
     frame = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     return frame.sort_values(["word", "n", "move"], ascending=[True, False, False], ignore_index=True)
 
 
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
-    """A table as CSV, lines ending in CR LF (RFC 4180). Numbers stay numbers; no value is an empty cell.
+    """Return a table as CSV, with lines that end in CR LF (RFC 4180). Numbers stay numbers; a missing value is an empty cell.
 
-    No cell begins a new row, and none is run by a spreadsheet as a formula: an apostrophe before such a text says "this is text"
-    to it. Cells with a line break of any kind stand in quotation marks. (OWASP, "CSV Injection")
+    No cell can begin a new row, and no spreadsheet runs a cell as a formula: an apostrophe before such a text marks it as text.
+    Cells with a line break of any kind are quoted. (OWASP, "CSV Injection")
     """
-    # As plain objects: pandas' own kind of text takes no half of a surrogate pair.
+    # Use plain objects: pandas' own string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
     texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
-    # Python's writer puts marks around a cell only for the characters of its own line ends: with LF alone, not for a CR.
+    # Python's writer quotes only the characters of its own line end: with LF alone, it wouldn't quote a cell with a CR.
     table = frame.assign(**texts).rename(columns=escaped)
     return table.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
 def escaped(cell: Any) -> Any:
-    """The cell of a CSV; what is no text, and what no spreadsheet runs, as it is."""
+    """Put an apostrophe before a text that a spreadsheet would run as a formula; return other cells unchanged."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def unescaped(cell: str) -> str:
-    """The text of which `escaped` made the cell."""
+    """Return the text from which `escaped` made the cell."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -1,24 +1,49 @@
 """Word pieces and words: which tokens make up which orthographic word, by one rule for every tokeniser.
 
-A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; any other visible character
-stands alone, with the marks that follow it. Tokens are assigned by their character offsets, never by their spelling
-("##", "Ġ", "▁").
+A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; so is an emoji, its whole sequence;
+any other character stands alone, with the marks that follow it. In scripts without spaces (Chinese, Japanese, Thai) each
+letter is a unit. Characters that can't be seen belong to the word they touch. Tokens are assigned by their character
+offsets, never by their spelling ("##", "Ġ", "▁"): units that share a token are one word.
 """
 
-import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
 
+import regex
 import torch
 from torch import Tensor
 
-# What joins two runs into one word: didn't, well-known; and the invisible joiners of Persian and Indic scripts.
-INNER = "'’-\u2010\u2011\u00ad\u200c\u200d"
-# A word by its characters' kinds (`_kind`): letters, marks and numbers, joined; or a visible sign with its marks, as the heart's
-# colour in "❤️". What can't be seen (separators, controls) is in none.
-WORD = re.compile(r"[LMN](?:[LMN]|[Jj](?=[LMN]))*|[^CZj]M*")
+Span = tuple[int, int]  # characters start to stop, stop excluded
+
+# Sets of characters, to be put into a regular expression of the package `regex`, version 1.
+UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width characters, soft hyphens, controls
+SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
+SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
+INNER = r"['’\-\u2010\u2011]"  # joins two runs into one word: didn't, well-known
+# Drawn as a picture by itself or by U+FE0F; from U+2600 on people type pictographs without that sign.
+EMOJI = (
+    r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
+    r"|[0-9#*]\uFE0F?\u20E3"
+)
+UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
+
+
+def _cut_into(spaceless: str) -> regex.Pattern:
+    """A text's words; `spaceless` is what counts as one in a script without spaces."""
+    run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
+    seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
+    return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")
+
+
+WORD, UNITS = _cut_into(f"(?:{UNIT})++"), _cut_into(UNIT)
+NAMED = regex.compile(rf"(?V1)[[\p{{L}}\p{{N}}]--{UNSEEN}]|{EMOJI}")
+IN_RUNS = regex.compile(f"(?V1){SPACELESS}")
+NOT_SEEN = regex.compile(f"(?V1){UNSEEN}")
+ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
 
 @dataclass(frozen=True)
@@ -29,11 +54,17 @@ class Word:
     start: int
     stop: int
     unknown: str = ""  # "[UNK]" or the like, where the tokeniser doesn't know a piece of it
+    at: int = field(default=0, compare=False, repr=False)  # its first character in its segment
 
     @property
     def positions(self) -> tuple[int, ...]:
         """The positions of the word's tokens."""
         return tuple(range(self.start, self.stop))
+
+    @property
+    def span(self) -> Span:
+        """The word's characters in its segment."""
+        return self.at, self.at + len(self.text)
 
     @property
     def label(self) -> str:
@@ -42,45 +73,138 @@ class Word:
 
     @property
     def is_punctuation(self) -> bool:
-        """Whether it has no letter and no digit."""
-        return not _has_letter_or_digit(self.text)
+        """Whether it has no letter, no digit and no emoji."""
+        return not NAMED.search(self.text)
 
 
-def character_spans(text: str) -> list[tuple[int, int]]:
-    """The (start, stop) character span of each word of the text, in order; white space and controls are in none."""
-    return [word.span() for word in WORD.finditer("".join(map(_kind, text)))]
+@lru_cache(2**14)
+def fold(text: str) -> str:
+    """The text as words are matched: canonically equivalent spellings, letter cases, apostrophes and hyphens are one.
+
+    Characters that can't be seen are left out, and so is the dot that a lower-case "İ" keeps.
+    """
+    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
+
+
+def character_spans(text: str) -> list[Span]:
+    """The (start, stop) character span of each word of the text, in order; only white space is in none.
+
+    Of a script without spaces a whole run is one.
+    """
+    return [word.span() for word in WORD.finditer(text)]
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """The words of the text that have a letter or a digit, in order: no punctuation, no signs."""
-    return tuple(word for word in (text[slice(*span)] for span in character_spans(text)) if _has_letter_or_digit(word))
+    """The words of the text that have a letter, a digit or an emoji, in order: no punctuation, no signs."""
+    return tuple(word for word in WORD.findall(text) if NAMED.search(word))
 
 
-def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence[bool]) -> list[Word]:
+def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
+    """The character spans of folded `words` inside the text's runs of a script without spaces; the longest, none twice."""
+    wanted = {word for word in words if IN_RUNS.search(word)}
+    if not wanted:
+        return
+    longest = max(map(len, wanted))
+    for run in WORD.finditer(text):
+        units = [(unit.start() + run.start(), fold(unit[0])) for unit in UNITS.finditer(run[0])]
+        ends, at = [start for start, _ in units[1:]] + [run.end()], 0
+        while at < len(units):
+            joined, found = "", at
+            for last in range(at, len(units)):
+                joined += units[last][1]
+                if len(joined) > longest:
+                    break
+                found = last + 1 if joined in wanted else found
+            if found > at:
+                yield units[at][0], ends[found - 1]
+            at = max(found, at + 1)
+
+
+def has_runs(text: str) -> bool:
+    """Whether a part of the text is in a script without spaces: there a visitor names words that no list offers."""
+    return IN_RUNS.search(text) is not None
+
+
+def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Which of these folded words the text has, whatever the tokeniser: what a table or a scan looks for them by."""
+    folded = fold.__wrapped__(text)
+    possible = [word for word in words if word in folded]  # most texts have none, and the word rule takes its time
+    if not possible:
+        return ()
+    own = {fold(word) for word in WORD.findall(text)}
+    return tuple(word for word in possible if word in own or any(spans_in_runs(text, [word])))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order, those that overlap as one."""
+    found: list[Span] = []
+    for start, stop in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], stop)
+        else:
+            found.append((start, stop))
+    return found
+
+
+def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> list[Word]:
     """The words of `text` with the tokens they consist of.
 
-    offsets: each token's (start, stop) characters in the text. Special tokens belong to no word, nor do tokens over
-    white space only; a token that reaches over two words goes to the first. Words without a token are left out.
+    offsets: each token's (start, stop) characters in the text. Special tokens belong to no word, nor do tokens over white
+    space only. Units that share a token are one word, with all characters between them. Words without a token are left out.
     """
-    spans = character_spans(text)
-    stops = [stop for _, stop in spans]
-    members: dict[int, list[int]] = {}
-    for position, ((start, stop), is_special) in enumerate(zip(offsets, special)):
-        index = bisect_right(stops, start)  # the first word that ends behind the token's start
-        if not is_special and start < stop and index < len(spans) and spans[index][0] < stop:
-            members.setdefault(index, []).append(position)
-    return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
+    own = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
+    units = [unit.span() for unit in UNITS.finditer(text)]
+    starts, stops = zip(*units) if units else ((), ())
+    # Of each token the first unit it reaches and the one after the last.
+    reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in own]
+    reached = [(at, span) for at, span in reached if span[0] < span[1]]
+    groups = merged(span for _, span in reached)
+    firsts = [first for first, _ in groups]
+    members: list[list[int]] = [[] for _ in groups]
+    for at, (first, _) in reached:
+        members[bisect_right(firsts, first) - 1].append(at)
+    return [
+        Word(text[starts[first] : stops[last - 1]], tokens[0], tokens[-1] + 1, at=starts[first])
+        for (first, last), tokens in zip(groups, members)
+    ]
+
+
+def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
+    """The words that have one of these positions, as one. Raises IndexError where none has."""
+    chosen = {*positions}
+    own = [word for word in words if not chosen.isdisjoint(word.positions)]
+    parts = [own[0].text]
+    for before, word in pairwise(own):
+        parts.append(" " * (word.at > before.span[1]) + word.text)
+    return Word("".join(parts), own[0].start, own[-1].stop, at=own[0].at) if len(own) > 1 else own[0]
+
+
+def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
+    """The words in order, those that have one of these positions as one."""
+    chosen = {*positions}
+    apart = [word for word in words if chosen.isdisjoint(word.positions)]
+    own = [run_of(words, positions)] if len(apart) < len(words) else []
+    return sorted([*apart, *own], key=lambda word: word.start)
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Words, no punctuation and none unknown, that stand in both sentences, as first spelled, longest first."""
-    others = {word.text.casefold() for word in second if not word.unknown}
+    """Words, no punctuation and none unknown, that stand in both sentences, as first spelled, longest first.
+
+    A word of several parts ("/river") that only one sentence has is found by those that the other has, too.
+    """
+    others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
     for word in first:
-        folded = word.text.casefold()
-        if folded in others and not word.is_punctuation and not word.unknown:
-            kept.setdefault(folded, word.text)
+        shared = [name for name in _names(word) if fold(name) in others and not word.unknown]
+        for name in shared[:1] if word.text in shared else shared:
+            kept.setdefault(fold(name), name)
     return sorted(kept.values(), key=len, reverse=True)
+
+
+def _names(word: Word) -> list[str]:
+    """What a word is found by: itself, then its parts."""
+    return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
 def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
@@ -105,18 +229,6 @@ def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]
-
-
-def _kind(character: str) -> str:
-    """One letter: the first of its Unicode category; of what joins words "J", or "j" where it can't be seen."""
-    category = unicodedata.category(character)[0]
-    if character in INNER:
-        return "j" if category == "C" else "J"
-    return category
-
-
-def _has_letter_or_digit(text: str) -> bool:
-    return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 
 def numbered(texts: Sequence[str]) -> list[str]:

@@ -60,7 +60,7 @@ def encoder_of(checkpoint):
 
     @functools.cache
     def encoder(name: str):
-        return load_encoder(str(checkpoint(name)), trusted=True)
+        return load_encoder(str(checkpoint(name)))
 
     return encoder
 
@@ -84,7 +84,7 @@ def overflowing(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The address of the running dashboard: offline, its encoders and scans confined to the tests' own folders."""
-    from tests.soak.server import start_server
+    from benchmarks.server import start_server
 
     folder = str(tmp_path_factory.getbasetemp())
     process, address = start_server(SELFATTN_MODEL_DIR=folder, SELFATTN_SCAN_DIR=folder, SELFATTN_OFFLINE="1")

@@ -1,11 +1,13 @@
 """What an operator sets: how each kind of variable is read, and what a wrong value says."""
 
+import os
 from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
-from selfattn.settings import Settings, variable
+from selfattn.encoders import hub
+from selfattn.settings import Settings, forbid_the_hub, variable
 
 GIVEN = {
     "max_rows": (" 7 ", 7),
@@ -29,6 +31,35 @@ def test_each_is_read_when_it_is_asked_for(monkeypatch, name):
     assert Settings.read() == replace(Settings(), **{name: value})
     monkeypatch.setenv(f"SELFATTN_{name.upper()}", "")
     assert Settings.read() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "offline"), [("True", True), ("YES", True), ("on", True), ("false", False), ("No", False), ("0", False)]
+)
+def test_yes_and_no_in_words(monkeypatch, text, offline):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("SELFATTN_OFFLINE", text)
+    forbid_the_hub()
+    assert (Settings.read().offline, hub.offline(), os.environ.get("HF_HUB_OFFLINE") == "1") == (offline,) * 3
+    monkeypatch.setenv("SELFATTN_OFFLINE", "0")
+    monkeypatch.setenv("HF_HUB_OFFLINE", text)
+    assert hub.offline() is offline  # as the Hub's own library reads it
+
+
+def test_neither_yes_nor_no(monkeypatch):
+    monkeypatch.setenv("SELFATTN_OFFLINE", "perhaps")
+    with pytest.raises(
+        SystemExit, match="SELFATTN_OFFLINE must be one of 1, true, yes, on, 0, false, no, off, got 'perhaps'"
+    ):
+        Settings.read()
+
+
+def test_unknown_variable(monkeypatch):
+    monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "")
+    assert Settings.read() == Settings()
+    monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "300")
+    with pytest.raises(SystemExit, match=r"^SELFATTN_PROBE_SECONDS is no setting, or no longer one\. Unset it"):
+        Settings.read()
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])

@@ -11,7 +11,7 @@ import pytest
 from selfattn import load_encoder, stored_reports
 from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words, separation
-from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, identity, measured, store, stored
+from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, measured, store, stored
 from tests.senses.conftest import tiny_table
 
 ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports`, and keep what it writes."
@@ -64,12 +64,12 @@ def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(e
     same(stored("separation", encoder, labelled, tmp_path).report, report, atol=1e-6)
     assert stored("separation", encoder, labelled.iloc[1:], tmp_path) is None
     assert stored("separation", encoder, labelled, tmp_path / "elsewhere") is None
-    for changed in ({"digest": "other"}, {"dtype": "bfloat16"}):
+    for changed in ({"digest": "other"}, {"configuration": "other"}, {"dtype": "bfloat16"}):
         assert stored("separation", dataclasses.replace(encoder, **changed), labelled, tmp_path) is None
     newer = dataclasses.replace(KINDS["separation"], version=KINDS["separation"].version + 1)
     monkeypatch.setitem(stored_reports.KINDS, "separation", newer)
     assert stored("separation", encoder, labelled, tmp_path) is None
-    about = json.loads((tmp_path / identity(encoder)[:12] / "separation/about.json").read_text())
+    about = json.loads((tmp_path / encoder.content[:12] / "separation/about.json").read_text())
     assert set(about["libraries"]) == {"torch", "transformers", "numpy", "pandas"}
 
 
@@ -82,8 +82,8 @@ def test_the_second_encoder_has_its_reports():
     """all-mpnet-base-v2, known by its weights."""
     about = [json.loads(file.read_text()) for file in FOLDER.glob("*/hidden_words/about.json")]
     (second,) = [each for each in about if each["encoder"] == "all-mpnet-base-v2"]
-    assert second["weights"] == "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
-    folder = FOLDER / second["weights"][:12]
+    assert second["content"] == "73af991a599b62680403a5071d9f99f2986fe0dddc731bbb93b5845c53b8eb0b"
+    folder = FOLDER / second["content"][:12]
     assert {each.name for each in folder.iterdir()} == {"hidden_words", "sense_means", "separation"}
 
 
@@ -133,7 +133,7 @@ def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
     same(found, make(encoder, two_words), atol=1e-6)
     same(measured(encoder), found, atol=1e-6)
     assert len(asked) == 3 and stored("hidden_words", encoder, two_words) is not None
-    kept = stored_reports.kept_folder() / identity(encoder)[:12]
+    kept = stored_reports.kept_folder() / encoder.content[:12]
     assert [each.name for each in kept.iterdir()] == ["hidden_words"]  # nothing of single words is left
     assert stored("hidden_words", dataclasses.replace(encoder, digest="another"), two_words) is None
 
@@ -156,7 +156,7 @@ def test_a_report_is_stored_whole_or_not_at_all(encoder, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space"):
         store("sense_means", encoder, labelled_sentences(), means, tmp_path)
     same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, means, atol=1e-6)
-    assert [each.name for each in (tmp_path / identity(encoder)[:12]).iterdir()] == ["sense_means"]
+    assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
 def test_most_telling_words_come_first(encoder):

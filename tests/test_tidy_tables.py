@@ -134,12 +134,12 @@ def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
 
 
 def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):
-    sentence = encoder.tokenize("The [MASK] of it")
+    sentence, asked = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2, 3))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
     assert heads["effect"].tolist() == torch.tensor([0.5, -0.3, 0.05, 0.1]).tolist()
     assert heads["how"].tolist() == ["by gradient", "exact", "by gradient", "exact"]
-    words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::3])})
+    words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::2], target=asked)})
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
     assert words["chosen"].tolist() == [False, True, True, False]
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)

@@ -1,4 +1,4 @@
-"""What is loaded, and the proof on it at a button."""
+"""Facts about the loaded encoder, and a button that checks each recomputed head against the model's own weights."""
 
 import pandas as pd
 import streamlit as st
@@ -24,12 +24,13 @@ ERRORS = {
 
 
 def facts(encoder: Encoder) -> pd.DataFrame:
-    """Two columns of text: what is known of the loaded encoder."""
+    """Return the loaded encoder's properties as two columns of text: name and value."""
     lines = {
         "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
         "revision": encoder.revision or "none: a local folder",
         "sha256 of the weights": encoder.digest,
+        "sha256 of weights, configuration and tokeniser": encoder.content,
         "parameters": f"{sum(parameter.numel() for parameter in encoder.model.parameters()):,}",
         "layers × heads": f"{encoder.n_layers} × {encoder.n_heads}",
         "d_model, d_head": f"{encoder.d_model}, {encoder.d_head}",
@@ -42,13 +43,13 @@ def facts(encoder: Encoder) -> pd.DataFrame:
 
 
 def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
-    """A row for each head, computed with a progress bar."""
+    """Compute the proof, one row per head, with a progress bar."""
     encode_or_stop(encoder, text, "Text")
-    bar = st.progress(0.0, "Waiting for a turn ...")
-    with costly_slot() as give_way:
+    bar = st.progress(0.0)
+    with costly_slot() as go_on:
 
         def show(done: int, total: int) -> None:
-            give_way()
+            go_on()
             bar.progress(done / total, f"Layer {done} of {total}")
 
         proof = prove(encoder, text, show)
@@ -57,7 +58,7 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 
 
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
-    """The largest errors in one line and a layer a row; all heads as a download."""
+    """Show the largest errors in one line and by layer; offer those of all heads as a CSV."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")

@@ -1,4 +1,4 @@
-"""Every layer and head of a sentence at a glance, what the chosen one does, and one word's row in several heads."""
+"""Maps of all heads for one sentence, the chosen head's profile, and one word's row in several heads."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -47,7 +47,7 @@ from selfattn.views.all_heads import lines_of_word, one_map, overlays
 
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 TABS = "Maps", "Lines from the word"
-MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
+MOST_LINES, LINE = 6, 400  # most heads to compare, and the width of a head's row in pixels
 AVERAGES = {"average": "average", "rollout": "rollout"}
 NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
 FORMULAS = {
@@ -58,20 +58,19 @@ FORMULAS = {
 
 
 def segments(page: Page) -> PlacedWord:
-    """The word of A where A and B are read together, as the two segments of one text."""
+    """Encode A and B as the two segments of one text, and return A's word in it."""
     pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
-    nth = pair.first.sentence.words.index(pair.first.word)  # A comes first, so its words come in the same places
-    return PlacedWord(encoding, encoding.words[nth].positions)
+    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # A comes first, so its places do
 
 
 def show_grid(page: Page, side: PlacedWord) -> None:
-    """Every head's map in one picture; a click chooses a head."""
+    """Show every head's map in one picture; a click chooses a head."""
     encoder, pair = page.encoder, page.pair
     sides = dict(zip(("A", "B", "control"), pair.all))
     compared = Compared(sides, partial(cached_effect, encoder))
-    # Two segments are one text: there is no second to compare with.
+    # Two segments are one text, so there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         session.MEASURE.keep_within(measures, next(iter(measures)))
@@ -105,7 +104,7 @@ def show_grid(page: Page, side: PlacedWord) -> None:
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
-    """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
+    """Every head's map, shrunk to at most 184 x 184 pixels; peaks are kept."""
     side = min(len(encoding.tokens), 184)
     every = (weights for layer in range(encoder.n_layers) for weights in encoding.weights(layer).numpy())
     key = ("thumbnails", encoding.text, encoding.pair)
@@ -113,7 +112,7 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
 
 
 def show_card(page: Page, side: PlacedWord) -> None:
-    """The chosen head: its map, and what its words attend to most."""
+    """Show the chosen head's map, and a table of each word's largest weight."""
     encoding, head, own = side.sentence, page.head, str(page.head)
     which = segmented("Map", {"head": "this head"} | AVERAGES, key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
@@ -141,7 +140,7 @@ def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
-    """What each word attends to most: word, attends most to, weight."""
+    """Each word's largest weight: columns word, attends most to, weight."""
     by_word = word_map(encoding, weights)
     weight, top = by_word.matrix.max(dim=-1)
     most = [by_word.labels[j] for j in top.tolist()]
@@ -150,7 +149,7 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
 
 
 def show_lines(page: Page) -> None:
-    """Several heads' rows for the word, one beneath the other, in both sentences."""
+    """Show the word's row in several heads, one below the other, for both sentences."""
     known, theme = overlays(page.encoder), current_theme()
     label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
     chosen = st.multiselect(
@@ -178,7 +177,7 @@ def show_lines(page: Page) -> None:
 
 
 def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
-    """The chosen head's profile: over the labelled sentences where they were read beforehand, else in this sentence."""
+    """Show the chosen head's profile, from the stored report on the labelled sentences or, without one, from this sentence."""
     st.markdown(f"**What {head} does**")
     found = stored_report(HeadProfiles, encoder)
     if found is None:
@@ -197,7 +196,7 @@ def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
 
 
 def _line(encoder: Encoder, head: Head, place) -> str:
-    """One sentence as a link to the main view, beside the first one of the word's other sense."""
+    """Link one sentence to the main view, with the first sentence of the word's other sense as B."""
     frame = labelled()
     row = frame.loc[place.row]
     other, control = other_sentences(frame, place.row)

@@ -14,6 +14,7 @@ from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.captions import predictions as captions
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
+from selfattn.charts.labels import isolated
 from selfattn.charts.which_word import shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
@@ -21,7 +22,7 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, segmented
-from selfattn.dashboard.typed_text import encode_or_stop, show_rejected
+from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
@@ -29,7 +30,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_table
+from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import TargetReport, over_sentences
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame
 from selfattn.views import predictions as views
@@ -52,7 +53,7 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with st.container(key="answer"):
         st.markdown(literal(questions[0].answer))
     if kind == "gap":
-        say(questions[0].sentence.text)
+        say(isolated(questions[0].sentence.text))
     return questions
 
 
@@ -75,7 +76,7 @@ def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
 
 def _class(encoder: Encoder, text: str) -> list[Question]:
     head = _of_folder(encoder, "classification head", load_class_head)
-    sentence, options = encode_or_stop(encoder, text, "The sentence"), views.numbered(head.labels)
+    sentence, options = encode_or_stop(encoder, text, "The sentence"), head.labels
     _, first = views.class_question(head, sentence).key
     session.CLASS.keep_within(options, options[first])
     with this_page().beside:
@@ -92,7 +93,10 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    head, words = _of_folder(encoder, "masked-language head", load_masked_head), views.words_of(text)
+    head = _of_folder(encoder, "masked-language head", load_masked_head)
+    check_length(text)
+    tokens = encoder.tokenize(text)
+    words = views.words_of(tokens)
     if not words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -103,7 +107,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
             "Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key=session.GAP, bind="query-params",
             width=150,
         )  # fmt: skip
-    masked = encode_or_stop(encoder, replace_word(text, gap, head.mask_token), "The sentence")
+    masked = encode_or_stop(encoder, replace_word(tokens, gap, head.mask_token), "The sentence")
     question = views.gap_question(head, masked, session.TARGET.get() or 0)
     token = question.answers["token"]
     with this_page().beside:
@@ -147,10 +151,11 @@ def show_words(found: Mapping[Question, Explained]) -> None:
 
 
 def show_answers(question: Question) -> None:
-    """The classes, or the likeliest words of the gap, with their probabilities."""
+    """The classes, or the likeliest words of the gap, with their probabilities; of a regression, the scores."""
     if len(question.answers):
         bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
-        st.dataframe(question.answers, hide_index=True, column_config={"probability": bar}, width="stretch")
+        columns = {"probability": bar, "score": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(question.answers, hide_index=True, column_config=columns, width="stretch")
         this_page().tables["answers"] = lambda: question.answers
 
 
@@ -175,13 +180,13 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
         "**Over many of your sentences**",
         help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
     )
-    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table of sentences")
+    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table of sentences")
     if upload is None:
         return
-    data = upload.getvalue()
-    key = ("over sentences", hashlib.sha256(data).hexdigest(), *question.key)
+    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
+    key = ("over sentences", hashlib.sha256(data).hexdigest(), kind, *question.key)
     try:
-        frame, broken = read_table(data, Path(upload.name).suffix.lower(), searched=True)
+        frame, broken = read_table(data, kind, searched=True)
         make = partial(over_sentences, encoder, frame.set_index("line"), question.asked)
         report: TargetReport = cached(
             encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True

@@ -30,13 +30,13 @@ from selfattn.senses import compare_checkpoints
 from selfattn.settings import Settings
 from selfattn.tidy_tables import heads_frame, named_heads, weights_frame
 
-MAP = 270  # three of them side by side at 1440
+MAP = 270  # pixels: three maps fit side by side in a window of 1440
 MINUS = "second minus first"
 DISTANCE = "distance of the weights"
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
-    """Each head's mean distance from its counterpart over the visitor's sentences."""
+    """Show each head's mean distance from its counterpart over the visitor's sentences."""
     drawn, limits = st.container(), Settings.read()
     _, own, *_ = session.TABLE_READ.get()
     built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
@@ -71,7 +71,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
 
 
 def show_comparison(comparison: EncoderComparison, titles: Sequence[str]) -> None:
-    """Both heads on one colour scale, and the second minus the first."""
+    """Show both heads on one colour scale, and the second minus the first."""
     theme, words = current_theme(), comparison.words
     top = float(max(comparison.first.max(), comparison.second.max()))
     draw = partial(heatmap, rows=words, theme=theme, size=MAP)
@@ -117,7 +117,7 @@ else:
         show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
     with many:
         show_over_many(first, second, chosen)
-# Where others can come no folder's path is told, nor a part of it.
+# Beyond localhost, show no part of a folder's path.
 named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"
 if why:

@@ -1,4 +1,4 @@
-"""A model of 777 numbers learns, in seconds and in sight, where to attend: curves and map, controls, an input to try."""
+"""Trains a model of 777 parameters in seconds and shows it learn to attend: curves, a map, controls, an input to try."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
-PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
+PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # the source's probabilities for two sentences
 EVEN = f" (even would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
@@ -34,14 +34,14 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept.
+    """Train, and show each epoch. Stop reruns the page, which ends this loop; the finished epochs are kept.
 
-    A class that trains takes turns, an epoch each, in the queue for costly work: all other pages pass.
+    Training holds a place for costly work until it ends: a class trains one after another, and other pages keep running.
     """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
-    bar, picture = st.progress(0.0, text="Waiting for a turn ..."), st.empty()
+    bar, picture = st.progress(0.0), st.empty()
     states: list[EpochState] = []
-    with costly_slot() as give_way:
+    with costly_slot() as go_on:
         began = time.monotonic()
         session.TRAINED.set((settings, states))
         for state in tiny_model.train(settings):
@@ -51,19 +51,19 @@ def train(settings: Settings) -> None:
             bar.progress(state.epoch / settings.epochs, text=text)
             with picture.container():
                 show_states(states, "live")
-            give_way()
+            go_on()
     st.rerun()
 
 
 def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
-    """A map (7, 7), and beneath it what [CLS] gives position 4."""
+    """Show a map (7, 7), and below it the weight from [CLS] to position 4."""
     chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
-    """Loss, recall and accuracy so far, and the map of one epoch (the last, unless told)."""
+    """Show loss, recall and accuracy so far, and the map of the epoch `chosen` (None: the last)."""
     chosen, last = chosen or states[-1], states[-1].score
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
@@ -80,7 +80,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """What came of a training: any epoch's map, the controls beside the score, and an input to try."""
+    """Show a finished training: any epoch's map, the controls beside the score, and an input to try."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -111,7 +111,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, data: tiny_model.Samples) -> None:
-    """The model's answers to the first sentence, the first positive one, and the visitor's."""
+    """Show the model's answers to the first sentence, the first positive one, and the visitor's."""
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())

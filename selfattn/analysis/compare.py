@@ -1,8 +1,8 @@
 """One head in two sentences, and two encoders on one sentence, word by word.
 
-Words are matched in order, letter case aside (Ratcliff and Obershelp's longest common runs, as in difflib). Different
-encoders cut a text into different tokens, so they meet at its words. Two checkpoints of one architecture, say before and
-after fine-tuning, see the same tokens, and each head has a counterpart.
+Words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib). Different
+encoders cut a text into different tokens, so they meet at its words, by their characters. Two checkpoints of one architecture,
+say before and after fine-tuning, see the same tokens, and each head has a counterpart.
 """
 
 import os
@@ -24,7 +24,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.folders import repository
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.settings import Settings
-from selfattn.words import shared_words
+from selfattn.words import Word, fold, merged, run_of, shared_words, with_run
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
@@ -60,7 +60,10 @@ def compare_sentences(
     before it is matched with what stands before, what follows with what follows. What has no match keeps its place as a
     gap. special=False: without special tokens, as in `word_map`.
     """
-    a, b = (_one_head(encoding, Head(layer, head), special) for encoding, _ in (first, second))
+    a, b = (
+        word_map(one, one.weights(layer, head), words=with_run(one.words, own), special=special)
+        for one, own in (first, second)
+    )
     anchor = (a.rows_of(first[1])[0], b.rows_of(second[1])[0])
     pairs = align(_keys(a), _keys(b), anchor)
     matched = [place for place, pair in enumerate(pairs) if None not in pair]
@@ -93,11 +96,18 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Heads (layer, head) of two encoders on one text, on the words that both have. Raises ValueError for two texts."""
+    """Heads (layer, head) of two encoders on one text, on the words that both have. Raises ValueError for two texts.
+
+    Words that share characters, such as "24/7" and its parts, are one.
+    """
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Two encoders are compared on one text, got {first.text!r} and {second.text!r}.")
-    one, other = _one_head(first, first_head, False), _one_head(second, second_head, False)
-    matches = align(_keys(one), _keys(other))
+    common = _common_words(first, second)
+    one, other = (
+        word_map(encoding, encoding.weights(*head), words=words, special=False)
+        for encoding, head, words in zip((first, second), (first_head, second_head), common)
+    )
+    matches = align(*map(_characters, (one, other), (first, second), common))
     both = [(i, j) for i, j in matches if i is not None and j is not None]
     in_one, in_other = one.part([i for i, _ in both]), other.part([j for _, j in both])
     return EncoderComparison(
@@ -168,23 +178,40 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
     return pairs
 
 
-def _one_head(encoding: Encoding, head: Head, special: bool) -> WordMap:
-    return word_map(encoding, encoding.weights(*head), special=special)
-
-
 def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
     """What words are matched by: a special token never matches a word that is spelled like it."""
-    return [(special, label.casefold()) for special, label in zip(by_word.special, by_word.labels)]
+    return [(special, fold(label)) for special, label in zip(by_word.special, by_word.labels)]
 
 
-def rarest_first(first: Encoding, second: Encoding) -> list[str]:
+def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
+    """Each encoding's words, those put together that reach over one word of the other."""
+    found: tuple[list[Word], list[Word]] = [], []
+    for segment in (0, 1):
+        both = [encoding.words_of[segment] for encoding in (first, second)]
+        for start, stop in merged(word.span for words in both for word in words):
+            for words, own in zip(both, found):
+                if within := [word for word in words if start <= word.at < stop]:
+                    own.append(run_of(within, [p for word in within for p in word.positions]))
+    return found
+
+
+def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
+    """What the words of two encoders are matched by: their place in the text; of a token in no word its label."""
+    at = {word.start: (encoding.segments[word.start], word.at) for word in words}
+    return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
+
+
+def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """The words of both sentences, the rarest first: "crane" before "the", whatever the language.
 
-    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number.
+    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number. named: comes last
+    where it has a place in both, but is none of these: a run of several tokens, in a script without spaces.
     """
 
     def rarity(text: str) -> tuple[int, int]:
         positions = first.places(text)[0].positions
         return len(positions), max(first.ids[position] for position in positions)
 
-    return sorted(shared_words(first.words, second.words), key=rarity, reverse=True)
+    shared, named = sorted(shared_words(first.words, second.words), key=rarity, reverse=True), named.strip()
+    new = fold(named) not in map(fold, shared) and first.places(named) and second.places(named)
+    return [*shared, named] if new else shared

@@ -227,7 +227,7 @@ def _ways(
     if senses is None:
         return between, None, []
     if isinstance(senses, pd.DataFrame):
-        own = [word for word in a.word.sentence.words if word.positions == a.word.positions]
+        own = [word for word in a.word.words if word.positions == a.word.positions]
         if not own:
             raise ValueError(
                 f"Expected a whole word where senses are given, got the tokens {a.word.positions}. Leave senses out."

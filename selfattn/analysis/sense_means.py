@@ -12,6 +12,7 @@ from torch.nn.functional import normalize
 from selfattn.analysis.usable_rows import require_rows
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord, Tokens
+from selfattn.words import fold
 
 PER_SENSE = 4  # rows at least
 WITHIN = 0.95  # of the labelled rows are nearer to their sense's mean than a sentence may be
@@ -69,7 +70,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     at = own.argmax(dim=0)  # each row's sense
     left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
     return SenseMeans(
-        word=word.casefold(),
+        word=fold(word),
         senses=tuple(senses),
         means=means,
         counts=tuple(int(n) for n in counts),
@@ -81,7 +82,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
     """One word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
     if list(frame.columns).count("word") == 1:
-        own = frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
+        own = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not own.any():
             raise ValueError(f"The table has no labelled sentences of {word!r}. Label some, or leave senses out.")
         frame = frame[own]

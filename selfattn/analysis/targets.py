@@ -63,12 +63,17 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """How far a class is ahead: its logit minus the largest of the others', its logit alone, or its probability."""
+    """How far a class is ahead: its logit minus the largest of the others', its logit alone, or its probability.
+
+    Of a regression: its score, which is its logit; there is no probability (ValueError).
+    """
 
     positions: tuple[int, ...]  # every token
     head: ClassHead
     label: int
-    what: str = "margin"  # "logit" (a margin too, where classes don't exclude one another) or "probability"
+    what: str = (
+        "margin"  # "logit" (also for "margin" where classes don't exclude one another, or scores) or "probability"
+    )
 
     def of(self, states: Tensor) -> Tensor:
         """(..., p, d_model) -> (...)."""

@@ -10,6 +10,7 @@ import pandas as pd
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.words import fold
 
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 
@@ -49,9 +50,9 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
-    Usable rows have `word` in lower case and `placed`, a PlacedWord; rejected rows have their `reason`. Both keep the
-    table's index and other columns. A word needs two senses with `per_sense` sentences each; most: how many of a word are
-    used; others: how many words with a letter or a digit must stand beside it. Raises ValueError where a column is missing.
+    Usable rows have `word` as `fold` spells it (in lower case) and `placed`, a PlacedWord; rejected rows have their `reason`.
+    Both keep the table's index and other columns. A word needs two senses with `per_sense` sentences each; most: how many of a
+    word are used; others: how many other words, no punctuation, its sentence needs. Raises ValueError where a column is missing.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
@@ -72,7 +73,7 @@ def check_rows(
         except TextError as error:
             reasons[index] = str(error)
     usable = frame.loc[list(placed)].assign(
-        word=[at.word.text.casefold() for at in placed.values()],
+        word=[fold(word.strip()) for word in frame.loc[list(placed), "word"]],
         sense=[str(sense).strip() for sense in frame.loc[list(placed), "sense"]],
         placed=pd.Series(placed, dtype=object),
     )
@@ -112,7 +113,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
         raise TextError("The sense is missing: a labelled row needs one.")
     if len(places) > 1:
         raise TextError(f"{word!r} stands {len(places)} times in the sentence; here it may stand once only.")
-    key = (" ".join(sentence.split()).casefold(), places[0].word.text.casefold())
+    key = (fold(" ".join(sentence.split())), fold(word.strip()))
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
     beside = [word for word in places[0].others if not word.is_punctuation]

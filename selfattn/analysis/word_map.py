@@ -13,7 +13,7 @@ from torch import Tensor
 from selfattn.analysis.measures import hide_special
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.words import between_groups, to_groups, token_groups
+from selfattn.words import Word, between_groups, to_groups, token_groups
 
 MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 
@@ -26,10 +26,11 @@ class Places(NamedTuple):
     special: tuple[bool, ...]  # m: whether it is a special token
 
 
-def places(encoding: Encoding, *, words: bool = True) -> Places:
-    """The words of a text and the tokens that belong to no word; with words=False every token by itself."""
-    groups = token_groups(len(encoding.tokens), encoding.words if words else ())
-    spelled = {word.start: word.label for word in encoding.words} if words else {}
+def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
+    """The words of a text (or these) and the tokens that belong to no word; with words=False every token by itself."""
+    chosen = encoding.words if words is True else words or ()
+    groups = token_groups(len(encoding.tokens), chosen)
+    spelled = {word.start: word.label for word in chosen}
     return Places(
         labels=tuple(spelled.get(group[0], encoding.tokens[group[0]]) for group in groups),
         groups=tuple(groups),
@@ -83,8 +84,10 @@ class WordMap:
         )
 
 
-def word_map(encoding: Encoding, weights: Tensor, *, words: bool = True, special: bool = True) -> WordMap:
-    """One head's weights (n, n) between the words of a text; words=False: between its word pieces.
+def word_map(
+    encoding: Encoding, weights: Tensor, *, words: bool | Sequence[Word] = True, special: bool = True
+) -> WordMap:
+    """One head's weights (n, n) between the words of a text, or between these; words=False: between its word pieces.
 
     To a split word the sum over its pieces, from it the mean (Clark et al. 2019, section 4.1): rows still sum to 1.
     special=False: special tokens are left out, each row is scaled up to sum to 1 again, and `hidden` says how much of
@@ -118,7 +121,7 @@ def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) ->
     always are.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
-    labels, groups, special = places(word.sentence)
+    labels, groups, special = places(word.sentence, words=word.words)
     others = [number.get(group[0]) for group in groups]
     kept = [row for row, at in enumerate(others) if at is None or keep is None or at in keep]
     chosen = next(row for row, group in enumerate(groups) if word.positions[0] in group)

@@ -1,1 +1,1 @@
-"""The sentences beneath a picture, each made of the numbers that the picture draws. They claim no more than the numbers."""
+"""Captions, each computed from the numbers that its picture draws. They claim no more than the numbers."""

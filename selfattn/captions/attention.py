@@ -1,4 +1,4 @@
-"""Captions of attention: what a head's map and the map of all heads give most weight to."""
+"""Captions of attention maps: the largest weights and differences of one head, and a measure of all heads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to 
 
 
 def largest_cell(matrix: np.ndarray, labels: Sequence[str], what: str = "weight") -> str:
-    """The cell that stands out in a map (m, m), by absolute value; NaN is a gap. what: one of CELLS."""
+    """Name the cell with the largest absolute value in a map (m, m); NaN is a gap. what: one of CELLS."""
     i, j = _largest(matrix)
     return f'Largest {what}: {CELLS[what](float(matrix[i, j]))}, from "{labels[i]}" to "{labels[j]}".'
 
@@ -24,7 +24,7 @@ def _largest(matrix: np.ndarray) -> tuple[int, int]:
 
 
 def surest_word(frame: pd.DataFrame, name: str) -> str:
-    """The largest weight that a word gives in a map of this name. frame: word, attends most to, weight; a row a word."""
+    """Name the word that gives the largest weight. frame: word, attends most to, weight; one row per word. name: the map's."""
     if frame.empty:
         return f"{name}: there is no word in this sentence."
     word, receiver, weight = frame.loc[frame["weight"].idxmax(), ["word", "attends most to", "weight"]]
@@ -32,13 +32,13 @@ def surest_word(frame: pd.DataFrame, name: str) -> str:
 
 
 def hidden_weight(shares: Mapping[str, float]) -> str:
-    """What hiding the special tokens hid: the mean weight over the rows that are left, for each sentence."""
+    """State each sentence's mean weight (0 to 1) on the hidden special tokens, over the rows that remain."""
     each = ", ".join(f"{numbers.share(share)} in {name}" for name, share in shares.items())
     return f"Special tokens hidden: {each} of the weight went with them. Each row was scaled up to sum to 1 again."
 
 
 def weight_difference(pair: SentenceComparison) -> str:
-    """One head in two sentences: the largest difference, the compared word's own, and how much has no match."""
+    """Compare a head in two sentences: its largest difference, the largest in the word's row, and the weight without a match."""
     a, b = pair.matched_weight
     matched = (
         f"Words that stand in both sentences take {numbers.share(a)} of the weight in A and {numbers.share(b)} in B. "
@@ -59,7 +59,7 @@ def weight_difference(pair: SentenceComparison) -> str:
 
 
 def only_one_has(frame: pd.DataFrame, word: str) -> str:
-    """The words of tidy_tables.against_frame that stand in one sentence only, each with the weight it gets from the word."""
+    """List the words that only one sentence has, each with its weight from `word`. frame: tidy_tables.against_frame."""
     parts = []
     for name, side in (("A", "a"), ("B", "b")):
         rows = frame[frame["only"] == name].sort_values(side, ascending=False)
@@ -72,7 +72,7 @@ def only_one_has(frame: pd.DataFrame, word: str) -> str:
 
 
 def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -> str:
-    """The heads with the most and the least of a measure, and the chosen head. unit: as in `MEASURES`."""
+    """Name the heads with the most and the least of a measure, and the chosen head's value. unit: as in `MEASURES`."""
 
     def value(row: pd.Series) -> str:
         return numbers.effect(row[measure]) if unit == "effect" else f"{numbers.decimal(row[measure])} {unit}".strip()
@@ -86,7 +86,7 @@ def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -
 
 
 def head_profile(found: Sequence[Fit], head: str, where: str) -> str:
-    """What a head does, in one sentence: the named patterns that it fits, or where most of its weight goes."""
+    """Describe a head in one sentence: the named patterns that it fits, or the two places that get most of its weight."""
     if fitting := [fit for fit in found if fit.fits]:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."
@@ -96,8 +96,8 @@ def head_profile(found: Sequence[Fit], head: str, where: str) -> str:
 
 
 def over_texts(frame: pd.DataFrame, chosen: str) -> str:
-    """The same over many texts: `senses.compare_checkpoints(...).heads` with names."""
-    # Unknown for one text, or one head a layer.
+    """Compare two encoders head by head over many texts. frame: `senses.compare_checkpoints(...).heads` with names."""
+    # One text has no interval, and a layer with one head has no others.
     frame = frame.reindex(columns=[*frame, *{"low", "high", "others"} - {*frame}])
     far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
     low, high = numbers.weight(own["low"]), numbers.weight(own["high"])
@@ -116,7 +116,7 @@ def over_texts(frame: pd.DataFrame, chosen: str) -> str:
 
 
 def counterparts(frame: pd.DataFrame, chosen: str) -> str:
-    """Two encoders head by head (`distance`): how much of the chosen head's weight lies elsewhere, and where most does."""
+    """Compare two encoders head by head (`distance`, 0 to 1): the chosen head, and the head that differs most."""
     far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
     return (
         f"{chosen}: {numbers.weight(own['distance'])} of the weight lies elsewhere in the second; most in {far['name']}, "

@@ -1,6 +1,6 @@
-"""The sentences about hidden words: which word a word's meaning comes from in two sentences, and what these two can't say.
+"""Captions of hidden words: which word a word's meaning comes from in two sentences, and the limits of that answer.
 
-Every number is computed, and the numbers choose the branch. `analysis.hiding.hidden_pair` has the shares.
+The computed numbers choose the wording. The shares come from `analysis.hiding.hidden_pair`.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from selfattn.analysis.hiding import NO_WAY, HeadsOfWord, HiddenPair
 from selfattn.senses.hiding import ALL, CLEAR, NAMED, HiddenWordsReport
 from selfattn.words import Word
 
-MOSTLY = 0.33  # the share from which the meaning comes mostly from a word
-MOST = 3  # words that share it, at most
+MOSTLY = 0.33  # the smallest share that is called "mostly"
+MOST = 3  # most words to name together
 SHARE_HELP = (
     "How far the word's vector after the last layer moves when one other word is hidden from it, in % of a way: 100 % is the "
     "whole way, minus is away from its end. Between the senses, the way leads from the mean of its own sense in labelled "
@@ -43,9 +43,9 @@ def ranked(words: Sequence[Word], share: Tensor) -> list[Ranked]:
 
 
 def source(words: Sequence[Ranked], unit: str = "") -> str:
-    """Where the meaning comes from in one sentence, to stand after "it comes ": of `ranked` words, at least one.
+    """Complete "it comes ..." for one sentence. words: from `ranked`, at least one.
 
-    unit: of the number that stands in it where no word is named.
+    unit: follows the largest share, which is printed if no word is named.
     """
     first = words[0]
     if first.share < NAMED:
@@ -59,9 +59,9 @@ def source(words: Sequence[Ranked], unit: str = "") -> str:
 
 
 def answer(pair: HiddenPair) -> list[str]:
-    """Where the word's meaning comes from in A and in B; how far it moves without each word that is named, and the next one's.
+    """Name the words that the meaning comes from in A and in B, and state how far hiding each, and the next one, moves the word.
 
-    Where nothing moves it, why; none where no word was hidden: `shown_only`.
+    If the word has no way to move, say why. Return [] if no word was hidden (see `shown_only`).
     """
     others = any(not word.is_punctuation for words in pair.words for word in words)
     if others and (gone := _no_way(pair)):
@@ -75,13 +75,13 @@ def answer(pair: HiddenPair) -> list[str]:
             places.append(f"n {'AB'[at]} there is no other word to hide")
             continue
         places.append(f"n {'AB'[at]} {it_comes}{source(side, '' if number else _unit(pair, at))}")
-        it_comes, number = "", number or side[0].share < NAMED  # the unit stands at the first number
+        it_comes, number = "", number or side[0].share < NAMED  # only the first number has the unit
     lone = "" if all(sides) else " A longer sentence has more words to hide."
     return [f"I{'; i'.join(places)}.{lone}", *_moves(pair, sides)]
 
 
 def _moves(pair: HiddenPair, sides: Sequence[Sequence[Ranked]]) -> list[str]:
-    """How far the word moves without the words that are named, a sentence for both."""
+    """State in one sentence how far hiding each named word, and the next one, moves the word."""
     word, parts = pair.placed[0].word.text, []
     named = [at for at, side in enumerate(sides) if side and side[0].share >= NAMED]
     for at in named:
@@ -97,14 +97,14 @@ def _moves(pair: HiddenPair, sides: Sequence[Sequence[Ranked]]) -> list[str]:
 
 
 def taken_for(pair: HiddenPair) -> str:
-    """Which senses the two sentences are taken for; "" between the sentences, and of one sense: the pair's notes say that."""
+    """Name the senses that the sentences are taken for. Return "" between the sentences, and for one sense: the notes say it."""
     if pair.senses is None or pair.senses[0] == pair.senses[1]:
         return ""
     return f"A is taken for {pair.senses[0]}, B for {pair.senses[1]}."
 
 
 def notes(pair: HiddenPair) -> tuple[str, ...]:
-    """The pair's notes but for what `answer` says."""
+    """The pair's notes, without the one that `answer` states."""
     return tuple(note for note in pair.notes if note != NO_WAY)
 
 
@@ -115,10 +115,10 @@ def limit(
     labelled: bool = True,
     between_senses: HiddenPair | None = None,
 ) -> str:
-    """What the answer doesn't say, to stand beside it; "" where there is no answer.
+    """State the limit of the answer; "" if there is no answer.
 
-    over_many: `senses.hidden_words` of this encoder, None where nobody has asked. labelled: whether there are labelled
-    sentences of the word. between_senses: the same sentences on the way between the senses, where `pair` isn't on it.
+    over_many: this encoder's `senses.hidden_words`, None if nobody has computed it. labelled: True if the word has labelled
+    sentences. between_senses: the same sentences with shares between the senses, if those of `pair` are between the sentences.
     """
     if not any(_sides(pair)):
         return ""
@@ -137,10 +137,10 @@ def limit(
 
 
 def how_often(report: HiddenWordsReport) -> str:
-    """How often one word is enough, over labelled sentences. Guessing is 50 %: the right sense and the mean of the others."""
+    """State how often one word is enough. Guessing gives 50 %: the choice is the right sense or the mean of the others."""
     own = report.accuracy[report.accuracy["word"] == ALL].set_index("what")["accuracy"]
     alone, every = (numbers.percent(own[what]) for what in ("the word alone", "as it is"))
-    words = report.words["word"].unique()  # a set of so many strings takes most of this
+    words = report.words["word"].unique()  # faster than a set, which would take most of this function's time
     n = report.words.groupby(["word", "row"]).ngroups
     which = f'"{words[0]}"' if len(words) == 1 else f"{len(words)} words"
     return (
@@ -150,7 +150,7 @@ def how_often(report: HiddenWordsReport) -> str:
 
 
 def in_corpus(sources: pd.DataFrame) -> str:
-    """What a word takes its meaning from in a corpus: its rows of `Scan.sources`, at least one."""
+    """Name the words that one word takes its meaning from in a corpus. sources: its rows of `Scan.sources`, at least one."""
     first, n = sources.iloc[0], round(sources["n"].iloc[0] / sources["share"].iloc[0])
     beside = [f'"{row.source}" in {numbers.count(row.n)}' for row in sources[1:MOST].itertuples()]
     return (
@@ -161,7 +161,7 @@ def in_corpus(sources: pd.DataFrame) -> str:
 
 
 def compared(pair: HiddenPair) -> str:
-    """The cosines of the word's two vectors: as they are, with the leading words hidden, with others; and the control's."""
+    """State the cosine of the word's two vectors, unchanged, without the leading words, and without others; and the control's."""
     text = f'As they are, the two "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     if hidden:
@@ -177,7 +177,7 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """A's word beside itself in labelled sentences of its sense: `within_sense`, and how many of them are as far as B."""
+    """Compare A's word with labelled sentences of its sense, and count those as far as B. cosines: (n,), of `within_sense`."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = f"{far} of them no nearer to A than B is" if far else "each nearer to A than B is"
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
@@ -188,7 +188,7 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
 
 
 def through(heads: HeadsOfWord, pair: HiddenPair) -> str:
-    """How much of a word's share its leading heads make together; "" where that is under a tenth of the way, or unknown."""
+    """State a word's share when hidden in its leading heads only; "" if that is under a tenth of the way, or unknown."""
     if heads.together is None or not heads.together >= NAMED:
         return ""
     whole, together = numbers.percent(float(pair.share[heads.side][heads.at])), " together" * (len(heads.leading) > 1)
@@ -197,7 +197,7 @@ def through(heads: HeadsOfWord, pair: HiddenPair) -> str:
 
 
 def shown_only(name: str, reason: str, word: str) -> str:
-    """An encoder in which no word can be hidden: why, what still works, and the remedy."""
+    """Explain that no word can be hidden in this encoder: the reason, what still works, and the remedy."""
     return (
         f'In {name} no word can be hidden from "{word}" ({reason.rstrip(".")}): its weights and the curve still show; choose '
         "another encoder to see which word the meaning comes from."
@@ -205,7 +205,7 @@ def shown_only(name: str, reason: str, word: str) -> str:
 
 
 def _no_way(pair: HiddenPair) -> str:
-    """Why nothing can move on the way, and the remedy; "" where something can."""
+    """Explain why the word has no way to move, with the remedy; "" if it has one."""
     if all(float(way.norm()) >= SAME for way in pair.ways):
         return ""
     a, b = (placed.sentence for placed in pair.placed)
@@ -222,7 +222,7 @@ def _sides(pair: HiddenPair) -> list[list[Ranked]]:
 
 
 def _unit(pair: HiddenPair, at: int) -> str:
-    """Of what a share in A (0) or B (1) is a part."""
+    """The unit of a share in A (0) or B (1)."""
     own = pair.placed[0].word.text
     return f' of the way to {"BA"[at]}\'s "{own}"' if pair.senses is None else " of the way to its other sense"
 

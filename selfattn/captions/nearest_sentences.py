@@ -1,17 +1,17 @@
-"""What a word's vector means, in words: of which senses the labelled sentences nearest to it are, stage by stage."""
+"""Captions of a word's vector: the senses of the labelled sentences nearest to it, stage by stage."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
-SAME = 1e-4  # cosines nearer to each other than this are called the same
+SAME = 1e-4  # cosines that differ by no more count as equal
 NEAREST = 3
 
 
 def nearest(stages: Mapping[str, pd.DataFrame]) -> str:
-    """The senses of the three sentences nearest to the word's vector, stage by stage, and how many more are as near.
+    """State the senses of the three nearest sentences, stage by stage, and how many more are as near.
 
-    stages: what it is called ("in its sentence") and senses.nearest_sentences.ranked_sentences.
+    stages: each stage's name ("in its sentence") and its senses.nearest_sentences.ranked_sentences.
     """
     parts = []
     for stage, ranked in stages.items():
@@ -25,5 +25,5 @@ def nearest(stages: Mapping[str, pd.DataFrame]) -> str:
 
 
 def no_sentences(word: str) -> str:
-    """A word of which nobody has labelled sentences."""
+    """Say that the word has no labelled sentences."""
     return f'There are no labelled sentences of "{word}", so what its vectors mean can\'t be said in words.'

@@ -1,4 +1,4 @@
-"""The sentences about an encoder's own answer: which word and which head change it most, and that single ones don't add up."""
+"""Captions of an encoder's own answer: the word and the head that change it most, and that single effects don't add up."""
 
 from collections.abc import Callable
 
@@ -21,9 +21,9 @@ Write = Callable[[float], str]
 
 
 def words(found: Explained, what: str, write: Write, where: str = "") -> str:
-    """What hiding the word of the largest effect does, the next one's, and all words at once beside the sum.
+    """State the effect of hiding the leading word, the next one, and all words at once beside the sum of single effects.
 
-    what: the number, "the margin of POSITIVE". where: " in A", where there are two.
+    what: the number's name, "the margin of POSITIVE". where: " in A" if there are two sentences.
     """
     if not found.order:
         return "There is no word to hide."
@@ -42,7 +42,7 @@ def words(found: Explained, what: str, write: Write, where: str = "") -> str:
 
 
 def heads(frame: pd.DataFrame, chosen: str, what: str, write: Write, where: str = "") -> str:
-    """The head whose removal changes the number most, of those run, and the chosen one's. frame: explained_heads_frame."""
+    """Name the head whose removal changes the number most, among those run, and the chosen one. frame: explained_heads_frame."""
     exact = frame[frame["how"] == "exact"]
     top, own = exact.loc[exact["effect"].abs().idxmax()], frame[frame["name"] == chosen].iloc[0]
     parts = [f"Without {top['name']}, {what} moves by {write(top['effect'])}"]
@@ -55,7 +55,7 @@ def heads(frame: pd.DataFrame, chosen: str, what: str, write: Write, where: str 
 
 
 def over_sentences(report: TargetReport, what: str, write: Write) -> str:
-    """Over a table: the word and the head of the largest mean effect whose intervals leave out 0, and what together says."""
+    """Summarise a table: the word with the largest mean effect whose interval excludes 0, all words at once, and the top head."""
     n = len(report.sentences)
     known = report.words[(report.words["low"] > 0) | (report.words["high"] < 0)]
     parts = [
@@ -68,7 +68,7 @@ def over_sentences(report: TargetReport, what: str, write: Write) -> str:
         parts.append(
             f'Hiding "{word["word"]}" ({numbers.count(word["n"])} sentences) moves it by {_mean(word, write)}.'
         )
-    both = report.sentences[["together", "sum"]].dropna()  # of the same sentences: in some nothing would be left
+    both = report.sentences[["together", "sum"]].dropna()  # only sentences with both: in some, nothing would be left
     if len(both):
         some = "" if len(both) == n else f" in the {numbers.count(len(both))} sentences where something is left"
         parts.append(

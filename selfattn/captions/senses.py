@@ -6,12 +6,12 @@ from selfattn import numbers
 from selfattn.encoders.capture import Head
 from selfattn.senses import SeparationReport
 
-EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
+EVEN = 0.02  # an accuracy nearer to guessing than this counts as guessing
 FEW_WORDS = 10  # an interval over fewer words says little
 
 
 def layers(report: SeparationReport) -> str:
-    """The curve over layers, and why it may start below what guessing gives."""
+    """Describe the curve over layers, and explain why it may start below guessing."""
     table = report.layers
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     after = numbers.share(table["accuracy"].iloc[1])
@@ -30,7 +30,7 @@ def layers(report: SeparationReport) -> str:
 def _before_attention(start: pd.Series, chance: float) -> str:
     first, each, shuffled = (numbers.share(start[name]) for name in ("accuracy", "each_left_out", "shuffled"))
     text = f"Before any attention it is {first}"
-    # An encoder whose embeddings mix neighbours (MobileBERT) separates something there, one without positions (T5) has ties.
+    # Embeddings that mix neighbours (MobileBERT) already separate senses; embeddings without positions (T5) have ties.
     if start["accuracy"] >= start["shuffled"] or not abs(start["each_left_out"] - chance) <= EVEN:
         return f"{text}; with one sentence of each sense left out, {each}; with shuffled labels, {shuffled}."
     return (
@@ -42,7 +42,7 @@ def _before_attention(start: pd.Series, chance: float) -> str:
 
 
 def heads(report: SeparationReport, chosen: tuple[int, int]) -> str:
-    """The map of heads: what attention adds, and how often it adds nothing."""
+    """Describe the map of heads: how much attention adds, and on how many heads it adds nothing."""
     table = report.heads
     n, better = len(table), (table["adds"] > 0).sum()
     sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
@@ -68,7 +68,7 @@ def _beside_baselines(row: pd.Series) -> str:
 
 
 def chance(report: SeparationReport) -> str:
-    """The permutation test: how many heads beat shuffled labels, and what that doesn't show."""
+    """Describe the permutation test: how many heads beat shuffled labels, and the limit of that result."""
     return (
         f"Under shuffled labels the best of {len(report.heads)} heads exceeds {numbers.weight(report.threshold)} once in "
         f"twenty times ({numbers.count(report.shuffles)} shuffles). {(report.heads['p_value'] < 0.05).sum()} heads beat "
@@ -77,13 +77,13 @@ def chance(report: SeparationReport) -> str:
 
 
 def words(frame: pd.DataFrame) -> str:
-    """The words, ranked (tidy_tables.words_frame)."""
+    """Name the words that are separated best and worst. frame: tidy_tables.words_frame."""
     best, worst = (f"{row['word']} ({numbers.weight(row['accuracy'])})" for _, row in frame.iloc[[0, -1]].iterrows())
     return f"Separated best after the last layer: {best}; worst: {worst}."
 
 
 def sentences(table: pd.DataFrame, head: str) -> str:
-    """One head's sentences (SeparationReport.sentences)."""
+    """Count a head's right answers and ties. table: SeparationReport.sentences."""
     right, ties = (table["score"] == 1).sum(), ((table["score"] > 0) & (table["score"] < 1)).sum()
     tied = f"; {ties} {'is a tie' if ties == 1 else 'are ties'}" if ties else ""
     return f"{head} gets the sense right in {right} of {len(table)} sentences{tied}."

@@ -1,4 +1,4 @@
-"""Captions of a head's steps: from what the layer reads to what the head adds, and of the same with a step changed."""
+"""Captions of a head's steps, from the layer's input to the head's output, and of the same head with a step changed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.steps import Step
 
-TERMS = 6  # of a dot product, written out
+TERMS = 6  # terms of a dot product to write out
 
 
 def kernel_error(largest: float, separate: float | None) -> str:
-    """How far our weights are from the model's own, on the same inputs and in a separate eager pass."""
+    """State how far our weights are from the model's own: on the same inputs, and in a separate eager pass (None: not known)."""
     text = f"Check: our weights equal the model's own to {numbers.error(largest)}"
     return text + (f", and to {numbers.error(separate)} in an independent run." if separate is not None else ".")
 
 
 def row(rows: pd.DataFrame, word: str = "", pieces: int = 1) -> str:
-    """Which word gets most of a word's weight in each sentence, and which hands over most. rows: tidy_tables.row_frame.
+    """Name the word that gets most weight in each sentence, and the one that hands over most. rows: tidy_tables.row_frame.
 
-    pieces: of how many the word is.
+    pieces: the number of pieces of `word`.
     """
     parts = []
     for name, own in rows.groupby("sentence", sort=False):
@@ -43,7 +43,7 @@ def row(rows: pd.DataFrame, word: str = "", pieces: int = 1) -> str:
 
 
 def no_steps(reason: str) -> str:
-    """An encoder whose heads can't be recomputed: what is missing, and what is there."""
+    """Say that this head's steps are missing, because they can't be recomputed, and that the weights are the model's own."""
     return f"The steps of this head are missing: {reason} The weights are the model's own."
 
 
@@ -54,7 +54,7 @@ def _named(row: pd.Series) -> str:
 
 
 def step_error(steps: Mapping[str, Step]) -> str:
-    """How far a step is from the model's own, at most, over the sentences followed (name of the sentence: step)."""
+    """State a step's largest difference to the model's own. steps: by the sentence's name."""
     step = next(iter(steps.values()))
     if step.own is None:
         return f"{step.own_from[0].upper()}{step.own_from[1:]}."
@@ -66,7 +66,7 @@ def step_error(steps: Mapping[str, Step]) -> str:
 
 
 def vector_lengths(rows: Mapping[str, Tensor], what: str) -> str:
-    """A vector of the word in one or two sentences: its length, and the cosine of the two."""
+    """State the length of the word's vector (d,) in each sentence and, with two sentences, their cosine."""
     lengths = " and ".join(f"{numbers.decimal(row.norm())} in {name}" for name, row in rows.items())
     both = tuple(row.double() for row in rows.values())
     cosine = f"; the two have cosine {numbers.cosine(torch.cosine_similarity(*both, dim=0))}" if len(both) > 1 else ""
@@ -74,20 +74,20 @@ def vector_lengths(rows: Mapping[str, Tensor], what: str) -> str:
 
 
 def largest(rows: Mapping[str, Tensor], labels: Mapping[str, Sequence[str]], what: str) -> str:
-    """Which token gets the most of a step in each sentence."""
+    """Name the token with the largest value in each sentence. rows: (n,) by the sentence's name."""
     parts = (f"{labels[name][int(row.argmax())]} in {name} ({numbers.weight(row.max())})" for name, row in rows.items())
     return f"The largest {what}: {'; '.join(parts)}."
 
 
 def hidden_tokens(rows: Mapping[str, Tensor]) -> str:
-    """How many tokens the mask hides from the word."""
+    """Count the tokens that the mask hides from the word. rows: (n,) by the sentence's name, infinite where hidden."""
     counts = {name: int(row.isinf().sum()) for name, row in rows.items()}
     parts = (f"{count or 'none'} of {len(rows[name])} tokens in {name}" for name, count in counts.items())
     return f"The mask hides {', '.join(parts)}."
 
 
 def score(terms: Tensor, query: str, key: str) -> str:
-    """One score as the sum of its terms (d,), of which the three largest by absolute value are named."""
+    """State one score as the sum of its terms (d,), and name the three largest by absolute value."""
     first = terms.abs().argsort(descending=True)[:3]
     return (
         f"From {query} to {key} the score is {numbers.decimal(terms.sum(), 3)}. Its three largest terms, in dimensions "
@@ -96,7 +96,7 @@ def score(terms: Tensor, query: str, key: str) -> str:
 
 
 def score_terms(query: Tensor, key: Tensor) -> str:
-    """The dot product of two vectors (d,) term by term, the largest terms first, as lines of text."""
+    """Write out the dot product of two vectors (d,) as lines of text, the largest terms first."""
     terms = query * key
     order = terms.abs().argsort(descending=True).tolist()
     named, rest = order[:TERMS], order[TERMS:]
@@ -111,7 +111,7 @@ def score_terms(query: Tensor, key: Tensor) -> str:
 
 
 def head_output(added: Mapping[str, Tensor], stream: Mapping[str, Tensor]) -> str:
-    """What the head adds, beside the length of what it is added to."""
+    """State the length of the vector that the head adds, and of the vector that it is added to."""
     parts = (
         f"{numbers.decimal(added[name].norm())} to a vector of length {numbers.decimal(stream[name].norm())} in {name}"
         for name in added
@@ -120,7 +120,7 @@ def head_output(added: Mapping[str, Tensor], stream: Mapping[str, Tensor]) -> st
 
 
 def changed_row(before: Tensor, after: Tensor, entropies: tuple[float, float], cosine: float, name: str) -> str:
-    """What a change did to a word's row: entropy in bits, the largest weight, and the context vector."""
+    """State the effect of a change on a word's row: entropy in bits, the largest weight, and the context's cosine."""
     bits = " → ".join(map(numbers.decimal, entropies))
     top = " → ".join(numbers.weight(row.max()) for row in (before, after))
     real = numbers.decimal(cosine, 3)
@@ -128,7 +128,7 @@ def changed_row(before: Tensor, after: Tensor, entropies: tuple[float, float], c
 
 
 def padding(n: int, extra: int, padded: float, error: float) -> str:
-    """What padding does to the real tokens: the most weight it gets from one, the largest change of a weight."""
+    """State the effect of padding on real tokens: the most weight it gets from one, and the largest change of a weight."""
     gets = f"at most {numbers.error(padded)}" if padded else "exactly 0"
     differ = f"differ from the unpadded ones by at most {numbers.error(error)}" if error else "are the unpadded ones"
     return (

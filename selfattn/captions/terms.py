@@ -1,4 +1,4 @@
-"""The field's words, each in the one sentence that every page explains it by; a term is bold there and nowhere else."""
+"""Definitions of the field's terms, one sentence each, for every page; a term is bold only in its definition."""
 
 TERMS = {
     "token": "A **token** is a word, or a piece of one, as an encoder reads it; [CLS] and [SEP] mark the sentence's ends.",

@@ -6,23 +6,24 @@ import pandas as pd
 
 from selfattn import numbers
 
-# The most that a precision below float32 moves the effect of removing a head. A bound, since it depends on the processor: over 22
-# pairs, with PyTorch, oneDNN and MKL held to several instruction sets, the most was .0038 in bfloat16 and .00045 in float16.
+# The noise of a precision below float32 in the effect of removing a head. It depends on the processor, so this is an upper
+# bound: over 22 pairs, with PyTorch, oneDNN and MKL limited to several instruction sets, the largest was .0038 in bfloat16
+# and .00045 in float16.
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
-# That noise by column of one pair's table.
+# The noise of each column of one pair's table, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-# The change of a token's log probability (measured on 16 sentences with the input embeddings for a head, which the bundled
-# encoder hasn't got: at most 9).
+# The noise of a token's change of log probability, as a multiple of NOISE. Over 16 sentences it was at most 9. The bundled
+# encoder has no language-model head, so its input embeddings took that place.
 OF_LOG_PROBABILITY = 13
 HINT = "Over other sentences other heads may lead."
 NO_CONTROL = "No control yet, so whether this is about the meaning can't be said."
 
 
 def by_head(frame: pd.DataFrame, columns: Sequence[str], chosen: str, cosine: float, vectors: str) -> str:
-    """The effect of removing each head alone on a cosine: the largest, that of the chosen head, and the control's.
+    """State the largest effect of removing one head on a cosine, the chosen head's effect, and the control's.
 
-    frame: tidy_tables.heads_frame with these columns, the effect and, if there is one, the control's (`Measure.columns`).
-    cosine: of the two `vectors` with every head.
+    frame: tidy_tables.heads_frame. columns: that of the effect and, with a control, that of its effect (`Measure.columns`).
+    cosine: that of the two `vectors` with every head.
     """
     effect, *control = columns
     top, own = frame.loc[frame[effect].abs().idxmax()], frame[frame["name"] == chosen].iloc[0]
@@ -49,10 +50,10 @@ def by_head(frame: pd.DataFrame, columns: Sequence[str], chosen: str, cosine: fl
 def noise_floor(
     frame: pd.DataFrame, measure: str, precision: str, columns: dict[str, float] = OF_PAIR
 ) -> tuple[pd.DataFrame, str]:
-    """The heads with effects under the precision's noise set to 0, and the sentence that says how many of `measure` are.
+    """Set effects below the precision's noise to 0; return the frame, and a sentence that counts those of `measure`.
 
-    frame: one row a head. columns: the frame's effects, each with the part or multiple of NOISE that is its noise. In float32
-    the frame stays as it is and there is nothing to say.
+    frame: one row per head. columns: the frame's effects, each with its noise as a multiple of NOISE. In float32 the frame is
+    unchanged and the sentence empty.
     """
     if precision not in NOISE:
         return frame, ""
@@ -70,7 +71,7 @@ def noise_floor(
 
 
 def only_head(alone: float, before: float, head: str, word: str) -> str:
-    """One head as the only attention there is: the cosine of the word's two final vectors then, and with all heads."""
+    """State the cosine of the word's two final vectors with one head as the only attention, and with all heads."""
     return (
         f'With {head} as the only attention in the whole encoder, the two final "{word}" vectors have cosine '
         f"{numbers.cosine(alone)}; with all heads {numbers.cosine(before)}."

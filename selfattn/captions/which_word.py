@@ -1,6 +1,7 @@
-"""The sentences about one word over many sentences: whether it brings the sense in, and how well attention names it.
+"""Captions of one word over many sentences: whether it brings the sense in, and how well attention names it.
 
-Every number is of `senses.hidden_words`; 95 % intervals choose the branch, over words or, of one word, over its sentences.
+Every number comes from `senses.hidden_words`. 95 % intervals choose the wording: over words or, for one word, over its
+sentences.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from selfattn.captions.hidden_words import Ranked, source
 from selfattn.captions.senses import FEW_WORDS
 from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, HiddenWordsReport
 
-ENOUGH, LEFT = 0.8, 0.5  # of what all words tell beyond guessing: what the word alone keeps; what the rest has left
+ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
 CARRIES = {
     (True, True): "is usually enough and rarely the only one",
     (True, False): "is usually enough, and little is left without it",
@@ -32,7 +33,7 @@ SHADES = (
 
 
 def one_word(report: HiddenWordsReport) -> str:
-    """Whether one word tells the sense, and whether the others do without it."""
+    """State if one word tells the sense, and if the other words tell it without that word."""
     own = report.of()
     every, hidden, alone = (own.loc[what] for what in ("as it is", "the word hidden", "the word alone"))
     others, without = own.loc["any other alone"], own.loc["any other hidden"]
@@ -63,7 +64,7 @@ def one_word(report: HiddenWordsReport) -> str:
 
 
 def shaded(ticked: bool, word: str, n: int, shown: int) -> str:
-    """Which of a word's n sentences are drawn: the one that is ticked, or as many at either end."""
+    """Name the sentences that are drawn: the ticked one, or `shown` at either end of the word's n."""
     which = "The ticked sentence" if ticked else f'"{word}", {n} sentences'
     if not ticked and n > 2 * shown:
         which = f'"{word}": the {shown} of {n} sentences in which most hangs on one word, and the {shown} in which least does'
@@ -74,7 +75,7 @@ def shaded(ticked: bool, word: str, n: int, shown: int) -> str:
 
 
 def in_word(report: HiddenWordsReport, word: str) -> str:
-    """The same of one word among others, "" where it has no numbers."""
+    """State the same for one word, or say that it has too few sentences."""
     if not report.words["word"].eq(word).any():
         return f'"{word}" has too few sentences for it: four of each sense are needed, with two other words each.'
     own, n = report.of(word), report.words.loc[report.words["word"] == word, "row"].nunique()
@@ -86,7 +87,7 @@ def in_word(report: HiddenWordsReport, word: str) -> str:
 
 
 def not_from_two(report: HiddenWordsReport) -> str:
-    """What two sentences can't tell: how often the main view's rule names a word where the sense is one, and where it isn't."""
+    """State the limit of two sentences: how often the main view's rule names a word for pairs of one sense, and of two senses."""
     lines = report.between.iloc[:-2]
     lines = (lines if len(lines) == 2 else report.between.iloc[-2:]).set_index("senses")
     one, two = lines.loc["one"], lines.loc["two"]
@@ -104,7 +105,7 @@ def not_from_two(report: HiddenWordsReport) -> str:
 
 
 def on_trial(report: HiddenWordsReport) -> str:
-    """How often attention names the telling word, beside luck, and what names it without attention."""
+    """State how often attention names the most telling word, against luck, and how often other methods name it."""
     ways, luck = report.agreement.set_index("way").dropna(subset="agreement"), report.luck
     asked = ways[ways.index.isin(ATTENTION)].sort_values("agreement", ascending=False)
     n = report.words.groupby(["word", "row"]).ngroups
@@ -133,7 +134,7 @@ def on_trial(report: HiddenWordsReport) -> str:
 
 
 def in_sentence(words: Sequence[Ranked]) -> str:
-    """Which word the sense comes from in one sentence, of `ranked` words; none: there is no way."""
+    """Name the word that the sense comes from in one sentence. words: from `ranked`; empty if there is no way."""
     if not words:
         return "there is no way between the senses"
     said, first = source(words, " of the way"), numbers.share(words[0].share)
@@ -141,14 +142,14 @@ def in_sentence(words: Sequence[Ranked]) -> str:
 
 
 def _hits(line: pd.Series | float) -> str:
-    """Of 100 sentences."""
+    """Write an accuracy or an agreement (0 to 1) as a number in 100 sentences."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)
 
 
 def _span(line: pd.Series, of: str = "accuracy") -> str:
-    """A 95 % interval; where there is none, that there is none."""
+    """Write a 95 % interval, or say that there is none."""
     if line["low"] != line["low"]:
         return "no interval: one word"
     write = numbers.share if of == "named" else _hits

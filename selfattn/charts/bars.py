@@ -1,6 +1,6 @@
-"""Bars: rows of numbers one above the other on one scale; a short list; long vectors as strips; one word's row in A against B.
+"""Bar charts: rows of numbers on one scale, a short list, long vectors as strips, and one word's row in A against B.
 
-Data go out as bare indices and numbers of six digits, and the labels once, so that 512 tokens stay small.
+A spec holds indices, numbers of six digits, and each label once, so that it stays small with 512 tokens.
 """
 
 import math
@@ -14,29 +14,29 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, scale, span, stacked
 from selfattn.numbers import FINE, WEIGHT
 
-LABEL_STEP = 14  # pixels: bars nearer to each other than that carry their labels in the tooltip only
-LETTER = 6  # pixels: labels that fit beneath their bars lie flat
+LABEL_STEP = 14  # pixels: bars closer than this show their labels in the tooltip only
+LETTER = 6  # pixels per letter: labels that fit below their bars are horizontal
 WIDTH = 400
-LIST_STEP, WORD_STEP = 30, 24  # pixels from one bar of a list to the next, and from one word of A against B
+LIST_STEP, WORD_STEP = 30, 24  # pixels between two bars of a list, and between two words of A against B
 
 
 @dataclass(frozen=True)
 class Row:
     """One row of numbers to draw."""
 
-    name: str  # stands to its left: "A", "is" ...
+    name: str  # drawn at its left: "A", "is" ...
     values: Sequence[float]
-    labels: Sequence[str]  # as many as values
+    labels: Sequence[str]  # one per value
     color: str
-    marked: int | None = None  # a place with an outline
+    marked: int | None = None  # the index that gets an outline
 
 
 def bars(
     rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int = WIDTH, height: int = 62, top: float = 0.0
 ) -> Spec:
-    """Rows one above the other on one scale, a bar a number; minus infinity is written where a bar would stand.
+    """Draw rows one above the other on one scale, one bar per number; minus infinity is written in place of a bar.
 
-    top: the scale goes up to it at least, so that two charts have one.
+    top: the scale reaches at least this value, so that two charts can share one scale.
     """
     finite = [value for row in rows for value in row.values if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([top, *finite])
@@ -45,7 +45,7 @@ def bars(
 
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
-    """The rows' numbers, a line each: row, place, label and what they are."""
+    """Return one line per number: row, place, label, and the number in the column `what`."""
     lines = [
         (row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values, strict=True))
     ]
@@ -53,7 +53,7 @@ def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
 
 
 def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH) -> Spec:
-    """Long vectors as coloured strips, one above the other, red below 0 and blue above, on one scale."""
+    """Draw long vectors as coloured strips on one scale, one above the other: red below 0, blue above."""
     maximum = max((abs(float(value)) for row in rows for value in row.values), default=0.0) or 1.0
     bar = {"title": None, "orient": "bottom", "gradientLength": 180, "tickCount": 3, "format": ".2~g"}
     drawn = []
@@ -75,7 +75,7 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
     n = len(row.values)
     flat = LETTER * max(map(len, labels), default=0) <= width / n
     axis = label_axis(labels, labelAngle=0 if flat else -45, labelLimit=180, labelFontSize=11)
-    # Every layer names the axis: merged with a default one it would thin its labels.
+    # Every layer names the axis: merged with a default axis, it would lose some labels.
     across = {"axis": axis if n * LABEL_STEP <= width else None}
     ticks = {"labelFontSize": 10, "tickCount": 3, "format": ".3~g", "minExtent": 38, "maxExtent": 38}
     encoding = {
@@ -90,7 +90,7 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
     datasets = {"numbers": _values(row.values)}
     layers = [drawn]
     if places := [i for i, value in enumerate(row.values) if not math.isfinite(value)]:
-        # A pale band and the sign of minus infinity where a number is no number.
+        # Mark a number that isn't finite by a pale band and the sign of minus infinity.
         datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
         tooltip = [field("i", title="number"), nominal("value")]
         band = {"x": field("x", **across), "x2": {"field": "x2"}, "tooltip": tooltip}
@@ -127,10 +127,10 @@ def bar_list(
     width: int = 240,
     marked: int | None = None,
 ) -> Spec:
-    """One horizontal bar a row, in the frame's order, with its number at the end; the largest in deep blue.
+    """Draw one horizontal bar per row, in the frame's order, with its number at the end; the largest is deep blue.
 
-    frame: columns "token" and `value`. number: a d3 format. domain: of the values (None: theirs, and zero). marked: the row in
-    deep blue (None: that of the largest value).
+    frame: columns "token" and `value`. number: a d3 format. domain: the ends of the scale (None: the values' own, with zero and
+    room for the numbers). marked: the index of the deep blue row (None: that of the largest value).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)
@@ -162,10 +162,10 @@ def _roomy(values: pd.Series) -> tuple[float, float]:
 
 
 def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str) -> Spec:
-    """What one word attends to in A against B: a bar to the left and one to the right for each word of both.
+    """Draw one word's weights in A against B: for each word of both, a bar to the left for A and one to the right for B.
 
-    frame: tidy_tables.against_frame (text, only, a, b). Words that one sentence only has stand in that sentence's colour. name:
-    the head's, for the title.
+    frame: tidy_tables.against_frame (text, only, a, b). A word that only one sentence has gets that sentence's colour.
+    name: the head's, for the title.
     """
     colors = [theme.sentence(only) for only in frame["only"]]
     axis = label_axis(

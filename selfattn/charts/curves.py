@@ -12,9 +12,9 @@ CURVES = {"name": "curves"}  # the dataset that layers draw unless they name ano
 
 
 def layers_curve(frame: pd.DataFrame, theme: Theme) -> Spec:
-    """How well the senses are separated over depth, with the interval; the baselines are dashed.
+    """Draw the accuracy of separating the senses over depth, with its interval; the baselines are dashed.
 
-    tidy_tables.layers_frame: depth, stage, line (the encoder's own first), accuracy, low, high.
+    frame: tidy_tables.layers_frame, with depth, stage, line (the encoder's own first), accuracy, low, high.
     """
     stages = frame.drop_duplicates("depth")["stage"].tolist()
     names = frame["line"].drop_duplicates().tolist()
@@ -54,7 +54,7 @@ def lines(
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Spec:
-    """A line with points for each value of the column `series`. log: "x", "y" or "xy" for logarithmic axes; domain: of y."""
+    """Draw a line with points for each value of the column `series`. log: "x", "y" or "xy" for logarithmic axes. domain: of y."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}
@@ -79,7 +79,7 @@ def lines(
 def at_value(
     frame: pd.DataFrame, x: str, y: str, here: float, theme: Theme, titles: tuple[str, str], width: int = 320
 ) -> Spec:
-    """A curve of the columns x (degrees) and y, with a dot where the visitor stands, and a line at zero."""
+    """Draw a curve of the columns x (degrees) and y, with a dot at the value `here` of x and a line at zero."""
     nearest = frame.iloc[[(frame[x] - here).abs().argmin()]]
     degrees = field(x, title=titles[0], scale={"nice": False}, axis={"values": [0, 45, 90, 135, 180]})
     dot = {"x": field(x), "y": field(y), "tooltip": [field(x), field(y, format=WEIGHT)]}
@@ -93,7 +93,7 @@ def at_value(
 
 
 def _ticks(values: pd.Series, log: bool) -> Spec:
-    """Five ticks, or on a logarithmic axis one at each power of ten in sight (Vega would rule all nine between)."""
+    """Five ticks; on a logarithmic axis one at each power of ten (Vega would also draw those between)."""
     if not log:
         return {"tickCount": 5}
     low, high = (math.log10(bound) for bound in (values.min(), values.max()))

@@ -1,6 +1,6 @@
 """All heads at once: layers x heads coloured by one number, and the grid of all their maps.
 
-The grid is one picture with one transparent rectangle a head, so it paints in the same time at any length.
+The grid is one picture with one transparent rectangle per head, so it paints in the same time for texts of any length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
-PIXELS = 1_000_000  # of the composed picture, at most
+PIXELS = 1_000_000  # most pixels of the composed picture
 HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
-Key = TypeVar("Key", bound=NamedTuple)  # what is picked: the fields of the selection
+Key = TypeVar("Key", bound=NamedTuple)  # the fields of the selection
 
 
 def head_map(
@@ -29,9 +29,10 @@ def head_map(
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
 ) -> Spec:
-    """tidy_tables.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
+    """Draw layers x heads, coloured by one measure, with the chosen head outlined.
 
-    A click picks a head (the selection "pick", fields layer and head).
+    frame: tidy_tables.heads_frame (layer, head, name, measures). A click picks a head (the selection "pick", fields layer and
+    head).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(32.0, (WIDTH - 110) / heads)
@@ -62,10 +63,10 @@ def head_map(
 
 
 def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> Spec:
-    """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
+    """Put a `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; it needs no server.
 
-    details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
-    head's records travel as one, column by column, and only those of the picked head are laid out.
+    details: a picture for every head. All have the same layers over named datasets, and differ only in their records. Each
+    head's records are sent as one record of columns, and the browser expands only those of the picked head.
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
@@ -90,7 +91,7 @@ def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> S
     above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
     below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
     whole = stacked(above, {**below, "title": {**below.get("title", {}), "text": {"expr": title}}})
-    click = {**pick["select"], "toggle": False}  # two at once would lie over each other
+    click = {**pick["select"], "toggle": False}  # two pictures would be drawn over each other
     return {**whole, "datasets": datasets, "params": [{**pick, "select": click, "value": [first._asdict()]}]}
 
 
@@ -125,10 +126,10 @@ def head_grid(
     columns: int,
     named: bool = False,
 ) -> Spec:
-    """Every map (n, n) small, in the order of frame's rows, with a strip beneath in the colour of a measure.
+    """Draw every map (n, n) small, in the order of frame's rows, with a strip below it in the colour of a measure.
 
     frame: layer, head, name and measures (tidy_tables.heads_frame). named writes each head's name above it (when sorted);
-    otherwise layers and heads stand on the axes. A click picks a head (the selection "pick", fields layer and head).
+    otherwise the axes show layers and heads. A click picks a head (the selection "pick", fields layer and head).
     """
     cell = min(92.0, (WIDTH - 40) / columns - GAP)
     top = LABEL if named else 0
@@ -186,7 +187,7 @@ def head_grid(
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
-    """A map (n, n) as (pixels, pixels), 0 to 255, up to its own largest weight.
+    """Scale a map (n, n) to (pixels, pixels), 0 to 255, with 255 for its own largest weight.
 
     A map with more tokens than pixels keeps the largest weight of each block, so that no peak is lost.
     """
@@ -201,7 +202,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def compose(maps: Sequence[np.ndarray], columns: int, cell: float, step_y: float, theme: Theme) -> str:
-    """All maps in reading order as one palette PNG in a data URI; cell and step_y in pixels of the page."""
+    """Compose all maps, in reading order, as one palette PNG in a data URI; cell and step_y in pixels of the page."""
     rows = -(-len(maps) // columns)
     zoom = min(2.0, (PIXELS / (columns * (cell + GAP) * rows * step_y)) ** 0.5)
     side = max(4, round(cell * zoom))

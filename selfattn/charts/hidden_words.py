@@ -104,7 +104,7 @@ def _words(pair: HiddenPair, attended: tuple[Attended, Attended], guess: bool) -
             else:
                 last = -1 if m == own.chosen else at
         rows += [_word(side, -1, label, "special") for label in after.get(None, ())]
-        for word in placed.sentence.words:
+        for word in placed.words:
             at = numbered.get(word.start, -1)
             kind = "chosen" if at < 0 else "punctuation" if word.is_punctuation else "word"
             known = kind == "word" and not guess

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import regex
+
 LABELS = 45  # more token labels than this are thinned, evenly
 
 
@@ -61,8 +63,33 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
         return [drawable_spec(value, key) for value in spec]
     if not isinstance(spec, str):
         return spec
-    text = drawable(spec)
+    text = isolated_words(drawable(spec))
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
+
+
+# Text from right to left inside a line from left to right: without isolates a number beside a Hebrew word changes its place.
+# https://www.w3.org/TR/string-meta/, UAX #9.
+
+_RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
+_FIRST_STRONG = regex.compile(rf"{_RIGHT}|[\p{{Bidi_Class=L}}]")
+# What is isolated already, or words from right to left with no more than a space or a joiner between them.
+_RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ '’\-\u200b-\u200f](?={_RIGHT}))*")
+
+
+def right_to_left(text: str) -> bool:
+    """Whether the first letter that has a direction runs from right to left."""
+    first = _FIRST_STRONG.search(text)
+    return first is not None and regex.match(_RIGHT, first[0]) is not None
+
+
+def isolated(text: str) -> str:
+    """A sentence that may run from right to left, to be put into a line of its own or of English."""
+    return f"\u2068{text}\u2069" if right_to_left(text) else text
+
+
+def isolated_words(line: str) -> str:
+    """A line of English in which words from right to left keep to themselves, and the numbers after them to their right."""
+    return _RUN.sub(lambda run: run[0] if run[0][0] == "\u2068" else f"\u2068{run[0]}\u2069", line)
 
 
 def unlimited_spec(spec: Any) -> Any:

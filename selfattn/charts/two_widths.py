@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from selfattn.charts.labels import right_to_left
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, finish, marks
 
@@ -143,7 +144,8 @@ def chip_places(
     chips: Sequence[Chip], x: float, y: float, width: float, size: float, row: float
 ) -> tuple[list[list[float]], float]:
     """[left, top, width, middle of what stands beneath] of each chip in lines from x to `width`, each `row` high; and where what
-    follows begins. What stands beneath two chips never touches: it gives way to the left, then the chip to the right.
+    follows begins. Labels beneath two chips never overlap: a label moves left, then its chip right. A sentence from right to left
+    begins at the right.
     """
     places: list[list[float]] = []
     at, before = x, 0.0
@@ -159,6 +161,8 @@ def chip_places(
         places.append([round(left, 1), round(y, 1), wide, round(middle, 1)])
         at = left + wide + 0.3 * size
         before = middle + half if chip.beneath else before
+    if right_to_left(" ".join(chip.text for chip in chips if chip.text[:1] not in "[<")):  # [CLS] has no direction
+        places = [[round(x + width - p - wide, 1), q, wide, round(x + width - m, 1)] for p, q, wide, m in places]
     return places, y + row
 
 

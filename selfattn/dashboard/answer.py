@@ -1,4 +1,4 @@
-"""The answer of a pair, from the cache: what is measured once, for every page, and when its heads are run one by one."""
+"""The cached answer of a pair, measured once for all pages; its heads are run when no other page is running."""
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
@@ -12,7 +12,7 @@ from torch import Tensor
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
 from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense_means, within_sense
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, encoder_key, is_cached
+from selfattn.dashboard.cache import cached, encoder_key, hides_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
@@ -24,35 +24,43 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
+from selfattn.words import fold
 
 T = TypeVar("T")
-# Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
+# Tokens of a short sentence: hiding its words takes less time than waiting for a place for costly work.
 SHORT = 32
-SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
+SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
-    """The pair's answer. The heads of its words are by gradient until `complete` has run them: they take most of the time."""
+    """Return the pair's answer. Its heads are by gradient until `complete` has run them, which takes most of the time."""
+    _, view = keyed_answer(encoder, pair, way)
+    return view
+
+
+def keyed_answer(encoder: Encoder, pair: Pair, way: str = SENSES) -> tuple[Hashable, WordInTwoSentences]:
+    """Return the cache key of the pair's answer, and the answer."""
     found = hidden_of(encoder, pair, way)
     other = hidden_of(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
     leading = leading_words(found)
     wanted = dict.fromkeys([*leading, *session.RUN.get().get(_key(encoder, pair, way), ())])
     heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
-    told, exact = _told(pair.word), tuple(each.exact for each in heads)
-    key = ("view", pair.key, way, told, exact, tuple(wanted))
-    many = _over_many(encoder) if found.senses is not None else None
-    return cached(
+    exact, many = tuple(each.exact for each in heads), _over_many(encoder) if found.senses is not None else None
+    key = ("view", pair.key, way, labels_key(encoder, pair.word), exact, tuple(wanted), many is not None)
+    known = not labelled_rows(pair.word).empty
+    return key, cached(
         encoder,
         key,
-        lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
+        lambda _: put_together(encoder, found, heads, over_many=many, labelled=known, between_senses=other),
     )
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
-    """Run the heads of the leading words where nobody has; whether there were such, the first time that it is asked for.
+    """Run the heads of the leading words that nobody has run, once per answer. Return True if any were run.
 
-    Not while others wait: in a class it takes most of the time that all have, and the map says that it is by gradient.
+    It does nothing while other pages run: in a class it would take most of the processor time, and the map says that it is by
+    gradient.
     """
     found, key = hidden_of(encoder, pair, way), _key(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
@@ -65,39 +73,49 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
 
 
 def run_heads_of(encoder: Encoder, pair: Pair, way: str, at: tuple[int, int]) -> None:
-    """From now on this word's heads are run, too."""
+    """Add a word to those whose heads are run."""
     key, run = _key(encoder, pair, way), session.RUN.get()
     if at not in run.get(key, ()):
         session.RUN.set({key: (*run.get(key, ()), at)})
 
 
 def between_senses(encoder: Encoder, pair: Pair) -> bool:
-    """Whether shares are of the way between the word's senses: they are known, and both sentences fit one."""
+    """True if shares can be of the way between senses: the word's senses are known, and each sentence fits one."""
     return means_of_senses(encoder, pair.word) is not None and hidden_of(encoder, pair, SENSES).senses is not None
 
 
 def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
-    """Lines for "Copy as Python" that set `senses` to the word's labelled sentences; to None between the sentences."""
+    """Lines for "Copy as Python" that set `senses` to the word's labelled sentences, or to None between the sentences."""
     if way == SENTENCES or not between_senses(encoder, pair):
         return "senses = None"
     return LABELLED if _own_rows(pair.word).empty else OWN_TABLE
 
 
 def labelled_rows(word: str) -> pd.DataFrame:
-    """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
+    """The labelled sentences of a word, from the visitor's table if it has any, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in(word.casefold()) if own.empty else own
+    return _built_in().get(fold(word), own) if own.empty else own
+
+
+def labels_key(encoder: Encoder, word: str) -> Hashable:
+    """Cache key: the word's labelled sentences and senses."""
+    if _own_rows(word).empty:
+        return fold(word), stored_report(AllSenseMeans, encoder) is not None
+    _, _, _, digest = session.TABLE_READ.get()
+    return fold(word), digest
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
-    """Where the word's senses lie; None where it has no labelled sentences, or too few can be used."""
+    """Return the means of the word's senses; None without labelled sentences, with too few usable ones, or if no word can be
+    hidden in this encoder.
+    """
     rows = labelled_rows(word)
     if rows.empty or encoder.hide_reason:
         return None
     if _own_rows(word).empty:
         kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
-            key = ("stored means", word.casefold())
+            key = ("stored means", fold(word))
             return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
 
     def make(_: object) -> SenseMeans | None:
@@ -106,54 +124,41 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
         except ValueError:
             return None
 
-    return _shown_above(encoder, ("sense means", _told(word)), make, "Where the senses lie ...")
+    return _shown_above(encoder, ("sense means", labels_key(encoder, word)), make, "Where the senses lie ...")
 
 
 def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
-    """`within_sense` of A's word; None where its senses, or A's, aren't known."""
+    """Return `within_sense` of A's word; None if the word's senses, or the sense of A, aren't known."""
     means = means_of_senses(encoder, pair.word)
     if means is None:
         return None
 
     def units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
-        key = ("last units", *(word.key for word in words))  # whichever A is
+        key = ("last units", *(word.key for word in words))  # the same for every A
         return _shown_above(encoder, key, lambda _: last_units(encoder, words), "The sentences of A's sense ...")
 
-    told = _told(pair.word)
-    rows = cached(encoder, ("rows of", told), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
-    key = ("within sense", told, pair.first.key)
+    labels = labels_key(encoder, pair.word)
+    rows = cached(encoder, ("rows of", labels), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
+    key = ("within sense", labels, pair.first.key)
     return cached(encoder, key, lambda _: within_sense(encoder, rows, means, pair.first, units))
 
 
 def _own_rows(word: str) -> pd.DataFrame:
-    """Of the visitor's own table, where there is one with senses."""
+    """The word's rows of the visitor's own table; no rows without a table that has senses."""
     _, table, *_ = session.TABLE_READ.get()
     usable = table is not None and {"sentence", "word", "sense"} <= {*table}
     return _rows_of(table, word) if usable else labelled().iloc[:0]
 
 
-@functools.lru_cache
-def _built_in(word: str) -> pd.DataFrame:
-    return _rows_of(labelled(), word)
+@functools.cache
+def _built_in() -> dict[str, pd.DataFrame]:
+    """The built-in labelled sentences by their words."""
+    rows = labelled()
+    return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
 
 
 def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
-    return table[[isinstance(each, str) and each.strip().casefold() == word.casefold() for each in table["word"]]]
-
-
-def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """What the labels of a word say: results about them are kept by it."""
-    own = _own_rows(word)
-    return _built_in_labels(word.casefold()) if own.empty else _labels(word, own)
-
-
-@functools.lru_cache
-def _built_in_labels(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return _labels(word, _built_in(word))  # asked for some twenty times a rerun
-
-
-def _labels(word: str, rows: pd.DataFrame) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
+    return table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
@@ -161,24 +166,24 @@ def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
 
 
 def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
-    """The pair with each other word hidden in turn: how far each moves the chosen one."""
+    """Hide each other word of the pair in turn, and measure how far the chosen word moves."""
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
-    told = None if means is None else _told(pair.word)
+    labels = None if means is None else labels_key(encoder, pair.word)
     make = lambda progress: measured(encoder, *pair.with_control, means, progress, _changed)  # noqa: E731
     short = all(len(side.sentence.tokens) <= SHORT for _, side in pair.sides)
-    return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...", costly=not short)
+    return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], layers: bool) -> Tensor:
-    """`Encoder.changed_vectors`, kept by the sentence: a visitor who types one anew leaves the others as they are."""
-    key = ("with hidden", word.key, tuple(each.keys for (each,) in hidden), layers)
+    """Cache `Encoder.changed_vectors` by sentence, so that a change of one sentence leaves the results of the others."""
+    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), layers)
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
 
 
 def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """A word's heads, run where that has been done, or is asked for."""
-    told = None if found.senses is None else _told(pair.word)
-    key, (side, number) = ("heads of", pair.key, told, at), at
+    """Return a word's heads: run if `run` is set or they were run before, else by gradient."""
+    labels = None if found.senses is None else labels_key(encoder, pair.word)
+    key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = _can(encoder) and bool(found.share[side][number].isfinite())
     if measured and (run or is_cached(encoder, key)):
         make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress)  # noqa: E731
@@ -187,9 +192,9 @@ def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[
 
 
 def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str, costly: bool = True) -> T:
-    """`cached`, its progress above all else, where it moves nothing; what is known takes no place."""
+    """`cached`, with its progress above the page, where it shifts nothing. A cached result shows none."""
     news = this_page().news
-    with nullcontext() if news is st else news:  # without the frame it stands where it is
+    with nullcontext() if news is st else news:  # without the frame, show it in place
         said = "" if is_cached(encoder, key) else title
         return cached(encoder, key, make, said, costly)
 
@@ -199,6 +204,6 @@ def _can(encoder: Encoder) -> bool:
 
 
 def _over_many(encoder: Encoder) -> HiddenWordsReport | None:
-    """What hiding words tells over the built-in sentences, where this encoder was asked."""
+    """The stored report on hiding words in the built-in sentences, or None."""
     kept = stored_report(HiddenWordsReport, encoder)
     return kept.report if kept else None

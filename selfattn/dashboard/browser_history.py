@@ -1,13 +1,10 @@
-"""Browser history: one entry a choice, and the choice as it was.
+"""Browser history: one entry a page, so that one press of Back leads to the page before, whatever was chosen.
 
-Streamlit writes the address in steps when a page is left for another: the old choice goes, the page changes, the choice
-comes back. Each step would be an entry in the browser's history, and a choice none.
-So a script in the browser lets whatever the visitor did last make one entry and what follows from it replace that entry;
-and after Back or Forward the address stays as the browser has restored it.
+The mechanism: a push to the page that is already open replaces its entry. Streamlit 1.67 pushes an entry for each write of
+`st.query_params` and for each correction of a bound widget, and replaces the entry only when a bound widget itself is used.
+Streamlit also strips the old page's address just before it leaves for another, so a click on a link remembers that address.
 
-Tried without it in Chromium (Streamlit 1.67, 2026-11-24, bound widgets and st.navigation alone): a page link made two or three
-entries, so that Back stayed on the page, then lost its head; a head and an example chosen on one page made one between them,
-and one press of Back undid both. Without `carry_choice` a link's head was the default on the next page.
+Tried in Chromium: without the script ten choices made five entries and a link to a page one to four; with it none and one.
 """
 
 from collections.abc import Mapping
@@ -15,31 +12,46 @@ from collections.abc import Mapping
 import streamlit as st
 
 from selfattn.dashboard import session
+from selfattn.dashboard.streamlit_internals import restore_address
 
 _SCRIPT = """
 <script>
 if (!window.selfattnHistory) {
   window.selfattnHistory = true;
-  const push = history.pushState.bind(history);
-  const replace = history.replaceState.bind(history);
-  let last = "loaded";
-  history.pushState = history.replaceState = (state, title, address) => {
-    const moved = address && new URL(address, location).href !== location.href;
-    if (last === "acted" && moved) { push(state, title, address); last = "entered"; }
-    else if (last !== "restored") replace(state, title, address);
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const page = (address) => {  // a stop of the guided path counts as a page
+    const { pathname, searchParams } = new URL(address, location);
+    return pathname + searchParams.get("stop");
   };
-  const act = (event) => { if (!event.repeat) last = "acted"; };
-  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, act, true);
+  let left = "";
+  addEventListener("click", (event) => { left = event.target.closest?.("a") ? location.href : ""; }, true);
+  history.pushState = (state, title, address) => {
+    if (page(address) === page(location)) return replace(state, title, address);
+    if (left) replace(state, title, left);
+    push(state, title, address);
+  };
+  const loaded = performance.getEntriesByType("navigation")[0].name;
+  if (location.href !== loaded)  // pushed before this script ran: Back skips the entry beneath
+    addEventListener("popstate", () => { if (location.href === loaded) history.back(); });
+  const copy = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const field = Object.assign(document.createElement("textarea"), { value: text });  // over plain http
+    document.body.append(field); field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    if (!copied) throw new Error("The browser does not let a page copy.");
+  };
   addEventListener("click", (event) => {
-    if (!event.target.closest?.(".st-key-copy_link button")) return;
-    if (navigator.clipboard) { navigator.clipboard.writeText(location.href); return; }
-    const field = Object.assign(document.createElement("textarea"), { value: location.href });  // over plain http
-    document.body.append(field); field.select(); document.execCommand("copy"); field.remove();
+    const label = event.target.closest?.(".st-key-copy_link button")?.querySelector("p");
+    if (!label) return;
+    copy(location.href).then(
+      () => { label.textContent = "Link copied"; setTimeout(() => { label.textContent = "Copy link"; }, 2000); },
+      () => prompt("Copy this address:", location.href),
+    );
   }, true);
-  addEventListener("popstate", () => { last = "restored"; }, true);
-  const fold = (tries) => {  // in a narrow window the pictures need the sidebar's room; Streamlit folds it on phones only
-    const button = document.querySelector("[data-testid=stSidebarCollapseButton] button"), before = last;
-    if (button) { button.click(); last = before; } else if (tries) setTimeout(fold, 100, tries - 1);
+  const fold = (tries) => {  // Streamlit folds the sidebar below 768 pixels only; the pictures need its room below 1000
+    const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+    if (button) button.click(); else if (tries) setTimeout(fold, 100, tries - 1);
   };
   if (innerWidth < 1000) fold(100);
 }
@@ -48,18 +60,17 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 """
 
 
-def one_entry_a_gesture(style: str) -> None:
-    """Call once in the frame, with its style. Both are fixed text, nothing of a visitor's; the script leaves the page."""
+def one_entry_a_page(style: str) -> None:
+    """Call once in the frame, first of all, with its style. Nothing in the script is a visitor's; it leaves the page."""
+    restore_address()
     with st.container(key="history"):
         st.html(style + _SCRIPT, unsafe_allow_javascript=True)
 
 
 def carry_choice(page: str) -> None:
-    """Carry the choice from the page before. Call before the pickers, with the page's own name.
+    """Carry the choice from the page before. Call before the pickers, with the page's title.
 
-    A bound widget that got its value from the page's address, and was not touched since, starts from its default when it
-    is first drawn on another page, though the session still holds the value. Setting the value again hands it on; on
-    arrival only, so that Back finds what was.
+    Tried without it: a head that All heads got from the address was the default again on the main view, whose slider is its own.
     """
     if session.PAGE.get() != page:
         for key in session.CHOICE:
@@ -69,7 +80,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """At the end of a run: what the address holds beside its widgets' values. None: it must not hold it."""
+    """Call at the end of a run, with the parameters that no widget binds. None removes one."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -1,10 +1,11 @@
-"""One cache, with a bound in bytes, for all that visitors have made an encoder compute.
+"""The one cache of results: what visitors have made an encoder compute, by encoder and key, up to a bound in bytes.
 
-Results are kept by encoder and key, never by a tensor: the key names the function, the text and whatever else decides.
+Loaded encoders are kept by a `Cache`, too, up to a number (encoder_picker.py); what goes there takes its results along.
 """
 
 import threading
-from collections.abc import Callable, Collection, Hashable
+import weakref
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.removing import change_of_cosine
-from selfattn.dashboard.queue import costly_slot, page_left
+from selfattn.dashboard.queue import LOOK, costly_slot, page_lent, stop_if_superseded
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -32,44 +33,75 @@ PLAIN = str, float, int, type(None)
 
 
 class Cache(Generic[T]):
-    """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once.
+    """Values by key, up to a bound; the least recently used go first. What several ask for at once is made once.
 
-    One always stays, be it larger than the bound: a page asks for the same again at each click, and the largest take longest.
+    One value always stays, even one larger than the bound: a page asks for the same again at each click, and the largest take
+    longest. size: of a value, in the bound's unit. on_release: called with each value that makes room for another.
     """
 
-    def __init__(self, bound: int, size: Callable[[T], int]):
-        self._changing = threading.Condition()
-        self._store = cachetools.LRUCache(bound, getsizeof=lambda result: min(size(result), bound))
+    def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
+        self._changing = _Changing()
+        self._store = _Store(bound, lambda value: min(size(value), bound), on_release)
         kept = cachetools.cached(self._store, key=lambda key, make: key, condition=self._changing)
         self._get = kept(lambda key, make: make())
 
     @property
-    def results(self) -> list[T]:
-        """Every result that it holds."""
+    def values(self) -> list[T]:
+        """All that it holds."""
         with self._changing:
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for this key, made where the cache hasn't got it."""
+        """The value of this key. Where the cache hasn't got it, make() makes it; where make() raises, nothing is kept.
+
+        Raises TypeError for a key that isn't made of strings, numbers, None and tuples of these.
+        """
+        check_key(key)
         return self._get(key, make)
 
     def __contains__(self, key: Hashable) -> bool:
-        """Whether the result for this key is there."""
         with self._changing:
             return key in self._store
 
     def forget(self, which: Callable[[Any], bool]) -> None:
-        """Drop the results of which(key) is true."""
+        """Drop the values of the keys for which `which` is true."""
         with self._changing:
             for key in [key for key in self._store if which(key)]:
                 del self._store[key]
 
 
-def bytes_of(result: object) -> int:
-    """The memory that a result's arrays and records keep alive: each tensor's storage once, views and all.
+class _Store(cachetools.LRUCache):
+    def __init__(self, bound: int, size: Callable[[Any], int], release: Callable[[Any], None]):
+        super().__init__(bound, getsizeof=size)
+        self._release = release
 
-    A model's are its encoder's.
-    """
+    def popitem(self) -> tuple[Any, Any]:
+        """Take out the least recently used item, to make room."""
+        key, value = super().popitem()
+        self._release(value)
+        return key, value
+
+
+class _Changing(threading.Condition):
+    def wait(self, timeout: float | None = LOOK) -> bool:
+        """Wait for another thread's value, unless the visitor has moved on or left."""
+        with page_lent():
+            woken = super().wait(timeout)
+        stop_if_superseded()
+        return woken
+
+
+def check_key(key: object) -> None:
+    """Raise TypeError for a key that could hold a tensor, a view or an encoder: all but strings, numbers, None and tuples."""
+    if isinstance(key, tuple):
+        for part in key:
+            check_key(part)
+    elif not isinstance(key, PLAIN):
+        raise TypeError(f"Expected a key of strings, numbers and tuples of these, got {type(key).__name__} in it.")
+
+
+def bytes_of(result: object) -> int:
+    """The memory of a result's arrays and records, in bytes; each tensor's whole storage, once. Models don't count."""
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
     while parts:  # a chart has thousands, nearly all of them plain values
@@ -94,11 +126,12 @@ def bytes_of(result: object) -> int:
 
 
 _results: Cache[Any] = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
+_gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # those that made room for others while a page may still use them
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """What tells one loaded encoder from another."""
-    return (encoder.name, encoder.revision, encoder.digest, encoder.device, encoder.dtype)
+    """The identity of a run: the encoder's content, device and precision; and its name and revision, which results repeat."""
+    return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
 def cached(
@@ -108,12 +141,13 @@ def cached(
     title: str = "",
     costly: bool = False,
 ) -> T:
-    """make's result about an encoder, from the cache where it was made before.
+    """make's result about an encoder, from the cache where it was made before. The key holds all that decides the result.
 
     make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
-    costly: make runs the encoder many times. It waits in a queue of its own, while other pages go on in this one's place, and
-    ends at the next sign of progress after the visitor has moved on or left. It must not ask for other results of this cache:
-    it would hold a place in the queue while it waits for whoever is making them.
+    An encoder that has made room for another shares no results: by then the same may be loaded anew, and what is made of one
+    model can't be continued with another.
+    costly: make runs the encoder many times. It waits for a place for costly work, and ends at the next sign of progress after
+    the visitor has moved on or left. It must not ask for other results: it would hold its place while it waits for their maker.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title else None
@@ -121,19 +155,21 @@ def cached(
     def run() -> T:
         if place is not None:
             place.progress(0.0, title)
-        with costly_slot() if costly else nullcontext(lambda: None) as give_way:
+        with costly_slot() if costly else nullcontext(lambda: None) as go_on:
 
             def show(done: int, total: int) -> None:
-                give_way()
+                go_on()
                 if place is not None:
                     place.progress(done / total, title)
 
             return make(show)
 
+    kept = encoder not in _gone
     try:
-        with page_left() if costly and whole_key not in _results else nullcontext():
-            return _results.get(whole_key, run)
+        return _results.get(whole_key, run) if kept else run()
     finally:
+        if kept and encoder in _gone:
+            forget(encoder)
         if place is not None:
             place.empty()
 
@@ -143,10 +179,19 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
     return (encoder_key(encoder), key) in _results
 
 
-def forget_all_but(encoders: Collection[Encoder]) -> None:
-    """Drop what was computed about other encoders: encodings and masked-language heads keep hold of a whole model."""
-    kept = {encoder_key(encoder) for encoder in encoders}
-    _results.forget(lambda key: key[0] not in kept)
+def hides_key(hides: Sequence[Hide]) -> Hashable:
+    """The key of what is hidden from what."""
+    return tuple((each.queries, each.keys, each.heads and tuple(each.heads)) for each in hides)
+
+
+def forget(encoder: Encoder) -> None:
+    """Drop what was computed about an encoder that makes room: an encoding keeps hold of the whole model.
+
+    A page that still runs with it gets its results, but they are no longer kept.
+    """
+    _gone.add(encoder)
+    gone = encoder_key(encoder)
+    _results.forget(lambda key: key[0] == gone)
 
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
@@ -157,7 +202,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
     """A word in its sentence as it is run with another one hidden from it."""
     hide = Hide(word.positions, hidden.positions)
-    key = ("hidden from", word.key, hidden.positions)
+    key = ("with hidden tokens", word.sentence.text, word.sentence.pair, hides_key([hide]))
     text, pair = word.sentence.text, word.sentence.pair
     return PlacedWord(cached(encoder, key, lambda _: encoder.encode(text, pair, hidden=[hide])), word.positions)
 

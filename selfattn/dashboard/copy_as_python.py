@@ -1,4 +1,4 @@
-"""A page's figure as a few lines of Python, "Copy as Python": they load its encoder and call `selfattn.notebook`."""
+"""Writes "Copy as Python": lines of Python that load a figure's encoder and call `selfattn.notebook`."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ OWN_TABLE = (
 
 
 def lines(*parts: str) -> str:
-    """The parts one below the other, their imports first, each once."""
+    """Join the parts, with their imports first and each import once."""
     every = "\n".join(parts).splitlines()
     imports = dict.fromkeys(line for line in every if line.startswith(("from ", "import ")))
     return "\n".join([*imports, *(line for line in every if line not in imports)])
@@ -32,7 +32,7 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """A folder's whole path, which no Hub id looks like; where others can come `./NAME`, so that they learn no path."""
+    """A folder's absolute path, which can't be taken for a Hub id. Beyond localhost `./NAME`, to hide the server's paths."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 

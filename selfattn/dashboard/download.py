@@ -1,5 +1,7 @@
-"""The page's link and "Download": its figures, their numbers, the weights, the whole page in one file, lines of Python."""
+"""The page's link and its "Download": figures, their numbers, the weights, the whole page in one file, lines of Python."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -8,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.vega import Spec
-from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.cache import Cache, cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
 from selfattn.dashboard.picture_process import drawn_elsewhere
@@ -19,15 +21,16 @@ from selfattn.export import bundle, files, report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 
-WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
+WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
-ENCODER = ("model", "other", "revision", "digest")  # what an address says of it
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # what a font for European texts and arithmetic may lack
+ENCODER = ("model", "other", "revision", "content", "digest")  # an address's parameters for the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """The address that opens exactly this view, the encoder included."""
     named = {} if encoder is None else link_to(encoder)
-    # Not the address's own encoder: it may still ask for one that another is shown for.
+    # Drop the address's own encoder: the page may show another one in its place.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
@@ -36,11 +39,11 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
 def file_button(
     label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str, icon: str | None = None
 ) -> None:
-    """A button that makes its file when a visitor asks for it."""
+    """Show a button that makes its file only after a click."""
     session = this_session()
 
     def made() -> bytes:
-        # Streamlit calls it on a thread of its own; make() sees the visitor's theme, for one.
+        # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
         with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
@@ -56,7 +59,7 @@ def file_name(title: str) -> str:
 
 
 def png_button(name: str, spec: Spec, title: str) -> None:
-    """A button for the PNG of one sentence's picture, "A" or "B". It is drawn when it is asked for."""
+    """Show a button for the PNG of one sentence's picture, "A" or "B". A click draws it."""
     page, link = this_page(), _link(this_page())
 
     def make() -> bytes:
@@ -66,14 +69,29 @@ def png_button(name: str, spec: Spec, title: str) -> None:
     file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
 
 
+_without_font: Cache[str] = Cache(256, lambda _: 1)  # of each set of characters that was asked for
+
+
+def _say_what_no_font_has(*drawn: Any) -> None:
+    """Under the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
+    foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
+
+    def tried() -> str:
+        visitor = this_session()
+        with drawn_elsewhere(lambda: stop_if_left(visitor)):
+            return files.without_font(foreign)
+
+    if foreign and (lacking := _without_font.get(foreign, tried)):
+        say(files.font_note(lacking))
+
+
 def show_download(page: Page) -> None:
-    """Show "Copy link" and "Download" beside the page's heading. Nothing is rendered or sent before it is asked for."""
+    """Show "Copy link" and "Download" beside the page's heading. A file is rendered only after a click."""
     if page.links is None or not (page.figures or page.tables):
         return
     with page.links:
-        # The script in address.py copies the browser's address, which leaves defaults out.
-        if st.button("Copy link", key="copy_link", icon=":material/link:"):
-            st.toast("Link copied.")
+        # The script of browser_history.py copies the address and confirms it on the button.
+        st.button("Copy link", key="copy_link", icon=":material/link:")
         opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun")
     if not opened.open:
         return
@@ -97,6 +115,7 @@ def show_download(page: Page) -> None:
                 "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), origin)),
             },
         )
+        _say_what_no_font_has(spec(), origin.title, origin.sentences)
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
@@ -124,7 +143,7 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """The page's figures and tables."""
+    """Collect the page's figures and tables for export."""
     figures = page.figures
     return View(
         name=bundle.safe_name(f"selfattn-{page.title}").lower(),
@@ -157,7 +176,7 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """The sentences that the page's own encoder has run; those of a second encoder are in its figures only."""
+    """The sentences that the page's own encoder has read. Those of a second encoder appear only in figures."""
     own = getattr(page, "encoder", None)
     return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is own}
 

@@ -1,26 +1,39 @@
-"""The pickers of an encoder and, on the page Two encoders, of a second one; the few that are loaded serve all visitors."""
+"""Pick an encoder, on Two encoders a second one; ask "Load NAME?" before a link loads one; keep a few loaded for all visitors."""
 
 import gc
 import threading
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
-from selfattn.dashboard.figures import say, show_error, this_page
-from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
-from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
-from selfattn.dashboard.queue import page_left, threads_for
-from selfattn.encoders import bounded_process
+from selfattn.dashboard.cache import Cache, encoder_key, forget
+from selfattn.dashboard.figures import PageEnds, literal, say, show_error, this_page
+from selfattn.dashboard.link import (
+    DIGITS,
+    keep_identity,
+    linked,
+    note_identity,
+    remember_link,
+    say_what_is_missing,
+    spell,
+)
+from selfattn.dashboard.permissions import (
+    beyond_localhost,
+    check_encoder,
+    for_visitors,
+    loads_unasked,
+    offered_encoders,
+)
+from selfattn.dashboard.queue import page_lent, threads_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.memory import give_memory_back
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED
+from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED
 from selfattn.senses import random_twin
 from selfattn.settings import Settings
 
@@ -33,6 +46,7 @@ def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
+        _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
         show_error(error)
@@ -43,7 +57,7 @@ def current_encoder() -> Encoder:
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.title}.")
     named = (name, revision) != (offered_encoders()[0][0], "")
-    note_weights("digest", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
+    note_identity("content", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
     return encoder
 
 
@@ -53,7 +67,7 @@ def show_encoder(encoder: Encoder) -> None:
     with st.sidebar:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
-        bundled = " (bundled)" if encoder.name == BUNDLED_NAME else ""
+        bundled = " (bundled)" if (encoder.name, encoder.revision) == (BUNDLED_NAME, BUNDLED_REVISION) else ""
         st.text(
             f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
             f"on {where}, {encoder.dtype}" + (f"\n{encoder.note}" if encoder.note else "")
@@ -64,8 +78,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
-    check_encoder(name)
-    loaded = []
+    check_encoder(name, revision or "")
 
     def make() -> Encoder:
         place = this_page().news.empty()  # text: it may hold a name that a visitor typed
@@ -76,31 +89,67 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         try:
             with _loading:
                 encoder = load_encoder(name, revision=revision, device=device, dtype=dtype, report=report)
-                loaded.append(replace(encoder, around=threads_for))
         finally:
             place.empty()
-        return loaded[0]
+        return replace(encoder, around=threads_for)
 
     try:
-        with page_left() if (name, revision, device, dtype) not in _encoders else nullcontext():
-            encoder = _encoders.get((name, revision, device, dtype), make)
+        with page_lent():
+            return _kept((name, revision, device, dtype), make)
     except LoadError as error:
         raise LoadError(error.kind, for_visitors(str(error), name)) from None
-    if loaded:
-        forget_all_but(_encoders.results)
+
+
+# Not by st.cache_resource: its functions can't show progress in an element made outside them (CacheReplayClosureError).
+_encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
+_loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
+
+
+def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
+    """The encoder of this key, made where it isn't kept; the memory of the one that makes room is given back."""
+    made = False
+
+    def note() -> Encoder:
+        nonlocal made
+        made = True
+        return make()
+
+    encoder = _encoders.get(key, note)
+    if made:
         _settle()
     return encoder
 
 
-def start_helper() -> None:
-    """Begin what tries other encoders' folders before one is asked for, where there are others: it takes some seconds."""
-    known, others = offered_encoders()
-    if others or known != (BUNDLED_NAME,):
-        bounded_process.start(load_encoder.__module__)
+def _note_link(key: session.Key, name: str, revision: str) -> None:
+    """Remember the encoder that a picker has from the link, until the visitor chooses another in it.
+
+    Call before what the link asks for is given up.
+    """
+    linked_to = session.LINKED_TO.of(key)
+    named = (name, revision)
+    if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
+        linked_to.set(None)
 
 
-_encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1)
-_loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
+def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
+    """End the page with a question and a button where only a link names this encoder. Raises LoadError, PageEnds.
+
+    What is bundled, offered by the operator or loaded already needs no question. Nothing looks for the encoder before the
+    button is pressed: on some systems a look at a folder's name alone reaches another machine.
+    """
+    check_encoder(name, revision)
+    linked_to = session.LINKED_TO.of(key)
+    loaded = (name, revision or None, device, dtype) in _encoders
+    if linked_to.get() != (name, revision) or loaded or loads_unasked(name, revision):
+        return
+    where = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+    if Path(name).is_absolute() or name.startswith((".", "~")):
+        where = "It would be read from this folder."
+    with this_page().news.container():
+        st.info(literal(f"Load {for_visitors(name, name)}? The link names this encoder. {where}"))
+        st.button("Load it", key=f"load_{key}", on_click=linked_to.set, args=(None,), type="primary")
+    keep_identity(identity)
+    raise PageEnds
 
 
 def _settle() -> None:
@@ -128,6 +177,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
             if devices[1:]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
+    _note_link(session.MODEL, name, revision)
     names = {*map(short_name, options), *options}
     _say_not_offered(session.MODEL, names, short_name(name), "encoder", _not_had(session.MODEL, "other"))
     _say_not_offered("device", ["auto", *devices], device, "device")
@@ -164,13 +214,13 @@ def _not_had(key: str, other: str) -> str:
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """What a link holds to open this encoder on any server, and to notice other weights of the same name."""
-    weights = {"digest": encoder.digest[:DIGITS]}
+    """What a link holds to open this encoder on any server, and to notice another of the same name."""
+    identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
-        return {"model": short_name(encoder.name), **weights}
+        return {"model": short_name(encoder.name), **identity}
     revision = {"revision": encoder.revision} if encoder.revision else {}
-    return {"model": OTHER, "other": encoder.name, **revision, **weights}
+    return {"model": OTHER, "other": encoder.name, **revision, **identity}
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
@@ -202,18 +252,20 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]
     name = _pick(session.SECOND, "Second encoder", options, width=260)
-    _say_not_offered(session.SECOND, {*map(short_name, options), *options}, short_name(name), "second encoder")
-    revision = ""
+    picked, revision = short_name(name), ""
     if name == OTHER:
         name, revision = _named("second_")
+    _note_link(session.SECOND, name, revision)
+    _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
-        this_page().address["second_digest"] = None
+        this_page().address |= {"second_content": None, "second_digest": None}
         # Its architecture with random weights, made once for all visitors.
-        return _encoders.get((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
+        return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
+        _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)
         second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:
         show_error(error)
         second = None
-    note_weights("second_digest", second, _not_had(session.SECOND, "second_other") or short_name(name))
+    note_identity("second_content", second, _not_had(session.SECOND, "second_other") or short_name(name))
     return second

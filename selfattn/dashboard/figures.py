@@ -1,6 +1,6 @@
-"""Show a figure on the page: a plain Vega-Lite dict in the visitor's theme, its caption beneath it.
+"""Shows a figure, a Vega-Lite dict in the visitor's theme, with its caption; records it for "Download".
 
-A run of a page keeps a record of what it shows, from which "Download" is made at the end.
+Each run of a page keeps a record of its figures. "Download" reads the record at the end of the run.
 """
 
 import string
@@ -13,16 +13,18 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from selfattn.charts.labels import isolated_words
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
 NAME_LENGTH = 60
-COLUMN = 552  # pixels: two side by side at 1440
+COLUMN = 552  # pixels: two columns fit in a window of 1440
 
 
 @dataclass(frozen=True)
@@ -33,34 +35,34 @@ class Figure:
     caption: str
     table: Callable[[], pd.DataFrame]
     one_head: bool = True  # it shows the page's chosen head
-    sentence: str = ""  # the one sentence that it shows, "A" ...; "" for all
-    live: bool = False  # it answers to hover and click, in an HTML file too
+    sentence: str = ""  # the only sentence that it shows, "A" ...; "" for all
+    live: bool = False  # it is interactive, also in an HTML file
 
 
 class PageEnds(Exception):
-    """Ends a page that is complete. After st.stop() the frame couldn't offer "Download"."""
+    """Ends a complete page. st.stop() would also end the frame, before it shows "Download"."""
 
 
 @dataclass(repr=False)
 class Page:
-    """One run of one page: its figures and what they show. `encoder`, `pair`, `sentence` and `head` are set once picked."""
+    """The record of one run of a page. The pickers set `encoder`, `pair`, `sentence` and `head`."""
 
     title: str = ""
-    news: Any = st  # above the title: a container for what comes and goes; without the frame, where one stands
-    headline: Any = None  # where the page's title stands
-    links: Any = None  # at its right: links to other views, then "Download"
-    beside: Any = None  # the frame's row of pickers: room for one of the page's own
+    news: Any = st  # a container above the title for transient elements; without the frame, the page itself
+    headline: Any = None  # the title's container
+    links: Any = None  # the container at its right: links to other views, then "Download"
+    beside: Any = None  # the frame's row of pickers, with room for the page's own picker
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
-    python: str = ""  # lines of Python that draw its figure in a notebook (dashboard/copy_as_python.py)
-    lines: tuple[str, ...] = ()  # its answer and what that doesn't say, for its report
+    python: str = ""  # code that draws its figure in a notebook (dashboard/copy_as_python.py)
+    lines: tuple[str, ...] = ()  # its answer and the answer's limit, for the report
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     noted: list[tuple[str, Figure]] = field(default_factory=list)
-    tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # what it offers beside its figures
-    address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
+    tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables to offer beside the figures
+    address: dict[str, str | None] = field(default_factory=dict)  # parameters of its address that no widget binds
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -69,19 +71,19 @@ class Page:
 
 
 def end_page() -> Page:
-    """Take the record of this run out of the session."""
+    """Remove the record of this run from the session, and return it."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
-    """The record of this run so far; an empty one where a page runs without the frame."""
+    """The record of this run so far; an empty one if a page runs without the frame."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """The page's title, with room at its right for links to other views and for "Download".
+    """Show the page's title, with room at its right for links to other views and for "Download".
 
-    question: the page puts a question of its own in the title's place.
+    question: the page shows its own question instead of the title.
     """
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -100,25 +102,25 @@ VIEWS = {
 
 
 def show_links(*views: str) -> None:
-    """Links to other views, by their names in VIEWS."""
+    """Show links to other views, by their names in VIEWS."""
     for view in views:
         path, label, icon = VIEWS[view]
         st.page_link(path, label=label, icon=icon)
 
 
 def say(text: str) -> None:
-    """A sentence or more over the whole width. It may hold words from the visitor's text, so it is never Markdown."""
-    st.text(text, width="stretch")
+    """Show text over the whole width. It is never Markdown, because it may quote the visitor's text."""
+    st.text(isolated_words(text), width="stretch")
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Places beside one another at 1440, one below the other in a narrow window. key: app.py has a style of that name."""
+    """Return n columns, side by side in a window of 1440 and stacked in a narrow one. key: names a style in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
 
 def current_theme() -> Theme:
-    """The look the visitor's browser is in right now."""
+    """The theme of the visitor's browser."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
@@ -136,13 +138,13 @@ def show_chart(
     table: Callable[[], pd.DataFrame] | None = None,
     live: bool = False,
 ) -> None:
-    """Send a chart to the page; `caption` says in words, computed from the data, what it shows.
+    """Show a chart with its caption, which states the chart's content in words.
 
-    The caption is the picture's text alternative; with `visible` it is printed beneath. heads: a click on a head chooses it;
-    its chart needs a key. one_head=False: the figure doesn't show the chosen head, so its files name none (nor do those of a
-    chart of all heads). name, table: for "Download", the figure's name, and its numbers where the spec doesn't hold them as
-    records. sentence, live: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the
-    text alternative is then the name, and a screen reader reads the caption at the first mark.
+    The caption is the chart's text alternative; with `visible` it is also printed below. heads: a click on a head chooses it;
+    this needs a key. one_head: False if the figure doesn't show the chosen head; its files then name no head, as with `heads`.
+    name: the figure's name in "Download". table: its numbers for "Download", if the spec doesn't hold them as records.
+    sentence, live: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the text
+    alternative is then the name, and a screen reader reads the caption at the first mark.
     """
     short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
@@ -161,7 +163,7 @@ def show_chart(
 
 
 def _clickable(key: str | None) -> str:
-    """The chart's key; a new one while it holds a click on another head, as it would ignore the next click on that one."""
+    """Return the chart's key. It changes while the chart holds a click on another head: it would ignore the next click there."""
     held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
     if held and _picked_head(held) != this_page().head:
         session.CLICKS.set(session.CLICKS.get() + 1)
@@ -173,18 +175,18 @@ def _picked_head(picked: list[dict[str, Any]]) -> Head:
 
 
 def _choose_clicked(key: str) -> None:
-    if picked := st.session_state[key].selection.get("pick"):  # empty after a click beside the heads
+    if picked := st.session_state[key].selection.get("pick"):  # empty after a click outside the heads
         session.HEAD.set(str(_picked_head(picked)))
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:
-    """Offer a figure in "Download", on the page or not. first: before all others."""
+    """Offer a figure in "Download", even if the page doesn't show it. first: list it before all others."""
     noted = this_page().noted
     noted.insert(0 if first else len(noted), (name, figure))
 
 
 def with_tables(spec: Spec) -> Spec:
-    """The spec with its records as Arrow tables: Streamlit takes ten times as long to make them, by way of pandas."""
+    """Convert the spec's records to Arrow tables: Streamlit converts by way of pandas, which takes ten times as long."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
@@ -199,10 +201,12 @@ def _table(rows: Any) -> Any:
 
 
 def show_error(message: object) -> None:
-    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed."""
-    st.error(literal(str(message)), icon=":material/error:")
+    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed, or hold a path."""
+    st.error(literal(for_visitors(str(message))), icon=":material/error:")
 
 
 def literal(text: str) -> str:
     """Escape a text for Markdown: every ASCII punctuation mark."""
-    return "".join(f"\\{character}" if character in string.punctuation else character for character in text)
+    return "".join(
+        f"\\{character}" if character in string.punctuation else character for character in isolated_words(text)
+    )

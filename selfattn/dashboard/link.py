@@ -1,6 +1,6 @@
-"""What a link asks for: what can't be had is said on the page, and what a fresh load would choose otherwise stays in the address.
+"""Report the values of a link that a page can't honour; keep in the address what differs from the defaults.
 
-Streamlit drops from an address, without a word, what its widgets can't have.
+Streamlit silently drops from an address the values that its widgets don't offer.
 """
 
 from collections.abc import Callable, Collection
@@ -10,11 +10,14 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
+from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
-DIGITS = 8  # of the digest of an encoder's weights
+DIGITS = 8  # of the sha256 that identifies an encoder
+OLDER = {"content": "digest", "second_content": "second_digest"}  # by what older links identify it: the weights alone
 RENAMED = {("step", "powers"): "exponentials"}  # what older links ask for by another name
 REMEDY = "Choose something else, or ask whoever made the link."
+OLD_LINK = "The link is an older one and identifies its encoder by the weights. They are the same (their sha256"
+LEFT_OPEN = "Whether configuration and tokeniser are the same too, it doesn't say."
 ENCODER_REMEDY = "For the link's numbers choose its encoder, start selfattn with it, or ask whoever made the link."
 
 
@@ -42,14 +45,20 @@ def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
     """Where the link asks for what isn't possible: one sentence, as long as the page shows the same in its place."""
-    asked = linked(key)
+    asked = _still_asked(key, possible, shown)
     if not asked:
-        return
-    if asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown:
-        del session.LINK.get()[key]
         return
     text = f"{sentence(asked[:200])} Shown instead: {shown}. {remedy}"
     st.warning(literal(text), icon=":material/link_off:")
+
+
+def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
+    """What the link asks for under a key; "" once it is possible, or the page shows something else than at first."""
+    asked = linked(key)
+    if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
+        del session.LINK.get()[key]
+        return ""
+    return asked
 
 
 def keep_in_address(key: str, default: str) -> None:
@@ -60,27 +69,44 @@ def keep_in_address(key: str, default: str) -> None:
     before.set(default)
 
 
-def note_weights(key: str, encoder: Encoder | None, asked_for: str, named: bool = True) -> None:
-    """Keep the start of the weights' digest in the address, and say where the link was made with other weights.
+def keep_identity(key: str) -> None:
+    """Leave in the address by what the link identifies its encoder. key: "content" or "second_content"."""
+    for each in (key, OLDER[key]):
+        this_page().address[each] = linked(each) or None
 
-    asked_for: what the link calls its encoder, if anything. named: whether the address names this one beside the digest;
-    where not, its title stands behind it, but the bundled one's, which every server knows. None: it couldn't be loaded,
-    which the page says already.
+
+def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool = True) -> None:
+    """Keep the start of the encoder's content in the address, and say where the link was made with another encoder.
+
+    An older link has the start of the weights' digest alone: where that agrees, a note says what it leaves open.
+    key: "content" or "second_content". encoder: None where it couldn't be loaded, which the page says already. asked_for: what
+    the link calls its encoder, if anything. named: whether the address names this encoder; where not, its title follows its
+    content, but for the bundled one's, which every server knows.
     """
-    asked, address = linked(key), this_page().address
+    keep_identity(key)
+    older = OLDER[key]
+    by = older if linked(older) and not linked(key) else key
     if encoder is None:
-        st.session_state.setdefault(session.INSTEAD, {}).setdefault(key, "")
-        address[key] = asked or None
+        st.session_state.setdefault(session.INSTEAD, {}).setdefault(by, "")
         return
-    begins, bundled = encoder.digest[:DIGITS], BUNDLED_DIGESTS["model.safetensors"][:DIGITS]
-    digest, _, title = asked.partition(" ")
-    made = title or (BUNDLED_NAME if digest == bundled else asked_for or "another encoder")
-    say_what_is_missing(
-        key,
-        [asked] if digest == begins else [],
-        f"{encoder.title}, whose sha256 begins {begins}: its numbers, not the link's",
-        lambda _: f"The link was made with {made[:200]}, the sha256 of whose weights begins {digest[:200]}.",
-        ENCODER_REMEDY,
-    )
-    # As long as the link's is unmatched it stays there: a reload says so again.
-    address[key] = linked(key) or (begins if named or begins == bundled else f"{begins} {encoder.title}")
+    what, own, bundled = "sha256", encoder.content, BUNDLED_CONTENT
+    if by == older:
+        what, own, bundled = "weights' sha256", encoder.digest, BUNDLED_DIGESTS["model.safetensors"]
+    begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
+    if by == older and start == begins:
+        if _still_asked(older, (), encoder.title):
+            st.info(literal(f"{OLD_LINK} begins {begins}). {LEFT_OPEN}"), icon=":material/link:")
+    else:
+        made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for or "another encoder")
+        say_what_is_missing(
+            by,
+            [linked(by)] if start == begins else [],
+            f"{encoder.title}, whose {what} begins {begins}: its numbers, not the link's",
+            lambda _: f"The link was made with {made[:200]}, whose {what} begins {start[:200]}.",
+            ENCODER_REMEDY,
+        )
+        if linked(by):  # as long as it is unmatched it stays there: a reload says so again
+            return
+    here = encoder.content[:DIGITS]
+    known = named or encoder.content == BUNDLED_CONTENT
+    this_page().address |= {key: here if known else f"{here} {encoder.title}", older: None}

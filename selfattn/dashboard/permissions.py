@@ -2,18 +2,22 @@
 
 import argparse
 import functools
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import streamlit as st
+from huggingface_hub.constants import HF_HUB_CACHE
 
 from selfattn.encoders.errors import LoadError, TextError
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED, inside, is_operators_folder
+from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, inside, is_operators_folder
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\":]+/)+")  # of an absolute path, before its last part
+# Of an absolute path, before its last part: in quotation marks, or without blanks.
+FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
@@ -48,23 +52,52 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 def for_visitors(text: str, name: str = "") -> str:
     """A message as a visitor may read it: where others can come, of a path of this machine only its last part.
 
-    name: the encoder's, which may be such a path and hold blanks.
+    name: an encoder's, which may be such a path. The folders that this server uses may hold blanks.
     """
     if not beyond_localhost():
         return text
-    return FOLDERS.sub("", text.replace(name, Path(name).name) if Path(name).is_absolute() else text)
+    settings = Settings.read()
+    named = (name, start_model(), *settings.models, *map(str, filter(None, (settings.model_dir, settings.scan_dir))))
+    known = _known_folders(tuple(filter(os.path.isabs, named)))
+    text = known.sub(lambda found: "/-/" if found[2] else os.path.basename(found[1]), text)
+    return FOLDERS.sub("", text)
 
 
-def check_encoder(name: str) -> None:
-    """Raise LoadError for an encoder that isn't offered, in the same words whether there is one or not."""
+@functools.lru_cache(64)  # resolving asks the disk, and a page asks for each label
+def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
+    """These folders and those that every server uses, as they are written and without links; and a slash after one."""
+    used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
+    paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
+    longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.-])({'|'.join(longest_first)})(?![\w-])(/?)")
+
+
+def check_encoder(name: str, revision: str = "") -> None:
+    """Raise LoadError for an encoder that isn't offered, in the same words whether there is one or not.
+
+    Where others can come, a revision must be the operator's: anybody can put one on the Hub, as a pull request.
+    """
     listed, others = offered_encoders()
-    if name in (*listed, BUNDLED_NAME) or (others and (not beyond_localhost() or is_operators_folder(name))):
-        return
-    raise LoadError(
-        "allowed",
-        f"{name[:1000]!r} is not among this server's encoders. Choose one of those, or ask whoever runs the server "
-        "(SELFATTN_MODELS, SELFATTN_MODEL_DIR).",
-    )
+    beyond = beyond_localhost()
+    if name not in (*listed, BUNDLED_NAME) and not (others and (not beyond or is_operators_folder(name))):
+        raise LoadError(
+            "allowed",
+            f"{name[:1000]!r} is not among this server's encoders. Choose one of those, or ask whoever runs the server "
+            "(SELFATTN_MODELS, SELFATTN_MODEL_DIR).",
+        )
+    if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
+        raise LoadError(
+            "revision",
+            f"This server opens {name[:1000]!r} in its operator's revision only, not in {revision[:200]!r}. Leave the revision "
+            "empty.",
+        )
+
+
+def loads_unasked(name: str, revision: str) -> bool:
+    """Whether a link alone may load this encoder: the bundled one and the operator's, each in its own revision."""
+    offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
+    own = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
+    return own and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:

@@ -25,6 +25,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
+from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
@@ -102,8 +103,8 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
         typed = place.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
-    shared = rarest_first(*sides.values())
-    word = _pick_word(of_word, shared, name, where)
+    shared = rarest_first(sides[session.A], sides[session.B], session.WORD.get() or asked.get(session.WORD, ""))
+    word = _pick_word(of_word, shared, name, where, any(has_runs(side.text) for side in sides.values()))
     control = _pick_control(encoder, texts[2], where, start.control if session.A.get() == start.first else "", word)
     with where:
         for key, possible, shown, what in (
@@ -172,7 +173,8 @@ def _own(edited: str) -> None:
         session.C.set("")  # an example's control has the sense of the example's A
 
 
-def _pick_word(place, shared: Sequence[str], example: str | None, where) -> str:
+def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
+    """One of the shared words. typed: the visitor may name one that isn't listed."""
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
@@ -182,14 +184,16 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where) -> str:
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
     # As A spells it, whatever the letter case that the link, or A before it was changed, has it in.
-    if same := [word for word in shared if word != asked and word.casefold() == asked.casefold()]:
+    if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
+    if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
+        where.info(literal(f'"{session.WORD.get()[:80]}" isn\'t in both sentences. Shown instead: "{default}".'))
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
         session.WORD.set(default)
     keep_in_address(session.WORD, default)
     picked = place.selectbox(
         "Word", shared, index=shared.index(default), key=session.WORD, bind="query-params",
-        on_change=session.WORD_CHOSEN.set, args=(True,),
+        on_change=session.WORD_CHOSEN.set, args=(True,), accept_new_options=typed,
     )  # fmt: skip
     return picked or default
 

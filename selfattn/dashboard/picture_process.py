@@ -1,31 +1,46 @@
-"""A process of its own that draws the pictures of downloads: vl-convert holds the interpreter's lock while it draws.
+"""Draws the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
 
-One for all visitors, one picture after the other, and after the rest: it leaves the processors to pages and encoders.
+All visitors share one process, which has a lower priority than the server and draws one picture at a time.
 """
 
+import contextlib
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache, partialmethod
+from multiprocessing import get_context, parent_process
 from typing import Any
 
-from selfattn.encoders.bounded_process import BoundedProcess
+LONGEST = 60  # seconds per picture, at most
+NICENESS = 10
 
-LONGEST = 60.0  # seconds that one picture may take
-PATIENCE = 10  # by how much its process stands back behind the server's own (nice)
-
-_drawing = BoundedProcess()
+_one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """Stands for vl-convert where a picture is drawn for a visitor. still_wanted() is called before each; it may raise."""
+    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before each picture."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
 
     def _draw(self, how: str, what: Any, **options: Any) -> Any:
-        self._still_wanted()
-        return _drawing.call(f"{__name__}:draw", how, what, options, seconds=LONGEST)
+        with _one_at_a_time:
+            self._still_wanted()
+            begun = time.monotonic()
+            try:
+                return _submit(draw, how, what, options, LONGEST).result()
+            except BrokenProcessPool:
+                if time.monotonic() - begun < LONGEST:  # the process had ended before, which nobody had noticed yet
+                    with contextlib.suppress(BrokenProcessPool):
+                        return _submit(draw, how, what, options, LONGEST).result()
+                raise RuntimeError(
+                    f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller one, or the SVG."
+                ) from None
 
     vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
     svg_to_png = partialmethod(_draw, "svg_to_png")
@@ -34,8 +49,8 @@ class Painter:
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Inside the `with` the library's pictures (selfattn.export) are drawn by the process."""
-    from selfattn.export.files import painter  # not at the top: the process itself needs vl-convert only
+    """Let the other process draw selfattn.export's pictures inside the `with`."""
+    from selfattn.export.files import painter  # not at the top: the other process imports this file
 
     before = painter.set(Painter(still_wanted))
     try:
@@ -44,14 +59,39 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
         painter.reset(before)
 
 
-def draw(how: str, what: Any, options: dict[str, Any]) -> Any:
-    """In the process: vl-convert's result. Raises ValueError as it does."""
-    _stand_back()
+def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
+    """Return vl-convert's result. It runs in the other process, which the system ends after `seconds`."""
     import vl_convert
 
-    return getattr(vl_convert, how)(what, **options)
+    with contextlib.suppress(AttributeError):  # Windows has no alarm
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return getattr(vl_convert, how)(what, **options)
+    finally:
+        with contextlib.suppress(AttributeError):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _submit(function: Callable, *arguments: Any) -> Future:
+    try:
+        return _pool().submit(function, *arguments)
+    except BrokenProcessPool:  # the process ended after the last picture
+        _pool.cache_clear()
+        return _pool().submit(function, *arguments)
 
 
 @cache
-def _stand_back() -> None:
-    os.nice(PATIENCE)
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"), initializer=_start)
+
+
+def _start() -> None:
+    """Set up the other process, once."""
+    os.nice(NICENESS)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+
+def _end_with_the_server() -> None:
+    if server := parent_process():
+        server.join()
+        os._exit(1)

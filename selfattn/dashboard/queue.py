@@ -1,187 +1,164 @@
-"""The two queues in which visitors wait their turn: to put a page together, and for costly work.
+"""Limit how many pages run and how many visitors do costly work at once; set PyTorch's threads for each pass.
 
-Costly work (all heads of a pair, many sentences) has a queue of its own, and a page that waits for it leaves its place to
-others, so that a page, a choice of a head and a sentence always pass.
+Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages have places of their own: they wait
+for one another, but not for costly work.
 """
 
-import bisect
-import itertools
-import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
+from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.session import RECORD
 from selfattn.dashboard.streamlit_internals import this_session
-from selfattn.settings import Settings
 
-LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
-PATIENCE = 2.0  # seconds between two times that a waiting page says so
-AHEAD = 0.3  # seconds by which costly work may have had more than another before it gives way
-# A pass of so much work, tokens x layers x d_model, takes as long on one core as on two: 128 tokens of the bundled encoder, 32
-# of one of base size. Every run of a page is a new thread, for which PyTorch starts a new team of threads: with two a sentence
-# of 12 tokens takes a third longer than with one, one head's weights twice as long, the words and heads that are hidden in two
-# short sentences 1.5 times as long. From 256 tokens on, copies counted, two take three quarters of the time, then two thirds.
+LOOK = 0.25  # seconds between two checks that a waiting visitor is still there
+PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
+WAITING = "Others are computing; your turn comes ..."
+# Work (tokens x layers x d_model) of the largest pass that takes as long on one core as on two: 128 tokens of the bundled
+# encoder, 32 of one of base size. Every run of a page is a new thread, and PyTorch starts a new team of threads for it. With
+# two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights twice as long, hiding words and
+# heads in two short sentences 1.5 times as long. From 256 tokens on (copies counted), two threads take 3/4 to 2/3 of the time.
 SMALL = 300_000
 
+_CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
+_places = threading.BoundedSemaphore(max(1, _CORES - 1))
+_mine = threading.local()  # .place, .page: True while this thread holds a place for costly work, or runs a page
+_running: set[int] = set()  # ids of the threads that run a page or a part of one, or wait to
 
-class Queue:
-    """At most `places` threads at a time; the others wait, the one of the least order first, and can be called off."""
 
-    def __init__(self, places: int):
-        self._places = places
-        self._changed = threading.Condition()
-        self._waiting: list[tuple[float, int]] = []  # in the order of their turns
-        self._numbers = itertools.count()
-        self._mine = threading.local()  # .turn: whether this thread has one
-        self.held = 0  # how many hold a place
+class _Pages:
+    """The places for pages that run at the same time, taken in the order of arrival.
 
-    @property
-    def waiting(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
+    Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long.
+    """
 
-    @property
-    def next_order(self) -> float:
-        """The order of who is next; infinite where nobody waits."""
-        with self._changed:
-            return self._waiting[0][0] if self._waiting else math.inf
+    def __init__(self, most: int):
+        self._free, self._line, self._changed = most, deque[object](), threading.Condition()
 
     @contextmanager
-    def turn(self, still_wanted: Callable[[], None] = lambda: None, order: float | None = None) -> Iterator[None]:
-        """Hold a place. While waiting, still_wanted() is called; what it raises ends the wait and comes out here.
-
-        order: the least goes first. None: when the caller came, by time.monotonic().
-
-        A thread that holds a place gets the next one at once: waiting for itself it would wait forever.
-        """
-        if self._has_turn():
-            yield
-            return
-        self._take(still_wanted, order)
-        try:
-            yield
-        finally:
-            self._change(-1)
-
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Inside the `with` this thread's place is another's. It comes back at once, for it may hold what others wait for."""
-        if not self._has_turn():
-            yield
-            return
-        self._change(-1)
-        try:
-            yield
-        finally:
-            self._change(+1)
-
-    def give_way(self, still_wanted: Callable[[], None], order: float) -> None:
-        """This thread, which has a turn, waits for another one of this order."""
-        self._change(-1)
-        try:
-            self._take(still_wanted, order)
-        except BaseException:
-            self._change(+1)  # the turn that is given back at its end
-            raise
-
-    def _has_turn(self) -> bool:
-        return getattr(self._mine, "turn", False)
-
-    def _take(self, still_wanted: Callable[[], None], order: float | None) -> None:
-        place = (time.monotonic() if order is None else order, next(self._numbers))
+    def in_line(self) -> Iterator[Callable[[float], bool]]:
+        """Queue up. Yields a function of a timeout in seconds: it waits for a place, and returns True where it has taken one."""
+        ticket = object()
         with self._changed:
-            bisect.insort(self._waiting, place)
-            try:
-                while self.held >= self._places or self._waiting[0] != place:
-                    self._changed.wait(LOOK)
-                    still_wanted()
-                self._change(+1)
-            finally:
-                self._waiting.remove(place)
+            self._line.append(ticket)
+        try:
+            yield lambda timeout: self._take(ticket, timeout)
+        finally:
+            with self._changed:
+                self._line.remove(ticket)
                 self._changed.notify_all()
 
-    def _change(self, by: int) -> None:
+    def _take(self, ticket: object, timeout: float) -> bool:
         with self._changed:
-            self.held += by
-            self._mine.turn = by > 0
+            first = self._changed.wait_for(lambda: self._free > 0 and self._line[0] is ticket, timeout)
+            self._free -= first
+            return first
+
+    def add(self, places: int) -> None:
+        """Add free places; a negative number takes some at once, even beyond the bound."""
+        with self._changed:
+            self._free += places
             self._changed.notify_all()
 
 
-_CORES = torch.get_num_threads()  # as many as there are, or OMP_NUM_THREADS
-_costly = Queue(max(1, Settings.read().max_pages - 1))
-_pages = Queue(Settings.read().max_pages)
+_pages = _Pages(max(2, _CORES))
 
 
 @contextmanager
 def costly_slot() -> Iterator[Callable[[], None]]:
-    """Wait for the place for costly work; what comes with it is called at each sign of progress.
+    """Hold a place for costly work. While others hold all places, wait; after PATIENCE the page says so.
 
-    It ends the work of whoever has moved on or left, and lets those pass that have had less: so long work, asked for again and
-    again, doesn't hold up short work (least attained service: Kleinrock 1976, "Queueing Systems" II, section 4.6). Whoever
-    calls it must hold nothing that somebody in this queue waits for.
+    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. Waiting ends
+    in the same way. A thread that holds a place gets no second one: it would wait for itself.
     """
-    with page_left(), _costly.turn(stop_if_superseded, order=0.0):
-        had, began = 0.0, time.monotonic()
-
-        def give_way() -> None:
-            nonlocal had, began
-            stop_if_superseded()
-            had += time.monotonic() - began
-            if _costly.next_order + AHEAD < had:
-                _costly.give_way(stop_if_superseded, had)
-            began = time.monotonic()
-
-        yield give_way
-
-
-def alone() -> bool:
-    """Whether this thread is the only one that works, and nobody waits: there is time for what could be put off."""
-    return _pages.held + _costly.held < 2 and not (_pages.waiting or _costly.waiting)
+    if getattr(_mine, "place", False):
+        yield stop_if_superseded
+        return
+    with page_lent():
+        shown = _wait(lambda timeout: _places.acquire(timeout=timeout), lambda: this_page().news)
+        _mine.place = True
+        try:
+            if shown is not None:
+                shown.empty()
+            yield stop_if_superseded
+        finally:
+            _mine.place = False
+            _places.release()
 
 
-def page_left() -> AbstractContextManager[None]:
-    """The page waits for what takes long, its own or another's: meanwhile others are put together in its place."""
-    return _pages.away()
+def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
+    """Wait until `take`, a function of a timeout, has a place. Return the element that shows WAITING in `news`, or None."""
+    shown, since = None, time.monotonic()
+    while not take(LOOK):
+        stop_if_superseded()
+        if shown is None and time.monotonic() - since > PATIENCE and (place := news()) is not None:
+            shown = place.empty()
+            shown.text(WAITING)
+    return shown
 
 
 @contextmanager
-def page_turn(news: Any) -> Iterator[None]:
-    """Wait until fewer pages than the limit are put together, and say so in `news`, a container, where it takes long.
+def page_run(news: Any = None) -> Iterator[None]:
+    """Wait for a place to run a page or a part of one, and hold it. Outside large passes PyTorch uses one thread.
 
-    Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends it.
-    Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
-    for the interpreter before each of them.
+    news: the container in which a wait of more than PATIENCE is said; None: it is not.
     """
-    place, said = None, time.monotonic()
-
-    def look() -> None:
-        nonlocal place, said
-        stop_if_superseded()
-        if time.monotonic() - said > PATIENCE:
-            place, said = place or news.empty(), time.monotonic()
-            place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
-
-    with _pages.turn(still_wanted=look):
-        if place is not None:
-            place.empty()
-        torch.set_num_threads(1)  # this thread's number, and that of threads to come
+    if getattr(_mine, "page", False):
         yield
+        return
+    thread = threading.get_ident()
+    _running.add(thread)
+    try:
+        with _pages.in_line() as take:
+            shown = _wait(take, lambda: news)
+        _mine.page = True
+        try:
+            if shown is not None:
+                shown.empty()
+            torch.set_num_threads(1)  # for this thread and for new threads
+            yield
+        finally:
+            _mine.page = False
+            _pages.add(1)
+    finally:
+        _running.discard(thread)
+
+
+@contextmanager
+def page_lent() -> Iterator[None]:
+    """Lend this page's place to others while it waits or does costly work. It comes back at once: others may wait for us."""
+    if not getattr(_mine, "page", False):
+        yield
+        return
+    _mine.page = False
+    _pages.add(1)
+    try:
+        yield
+    finally:
+        _pages.add(-1)
+        _mine.page = True
+
+
+def alone() -> bool:
+    """True if no other page runs, so that there is time for work that can be put off."""
+    return len(_running) < 2
 
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Inside it this thread computes a pass of so much work, tokens x layers x d_model: a large one with all cores.
+    """Give a pass of this much work (tokens x layers x d_model) one thread, or a large pass its share of the cores.
 
-    Among others a large one has its share of them. With all cores each, the threads of pages side by side wait for one
-    another: fifty visitors on two cores waited a third longer, and used more processor time for the same.
+    If every page used all cores, their threads would wait for one another: fifty visitors on two cores waited a third longer,
+    and used more processor time.
     """
     before = torch.get_num_threads()
-    share = _CORES if alone() else _CORES // Settings.read().max_pages
+    share = _CORES // max(1, len(_running))
     torch.set_num_threads(max(1, share) if work > SMALL else 1)
     try:
         yield
@@ -190,7 +167,7 @@ def threads_for(work: int) -> Iterator[None]:
 
 
 def stop_if_superseded() -> None:
-    """End this run where a newer one has replaced it, or its visitor has left."""
-    # Any read of the session's state is a point where Streamlit ends a script run that a newer one has replaced.
+    """End this run if a newer one has replaced it, or if its visitor has left."""
+    # At any read of the session's state, Streamlit ends a script run that a newer one has replaced.
     if this_session() is not None:
         RECORD.get()

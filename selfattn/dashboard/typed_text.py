@@ -13,6 +13,12 @@ from selfattn.settings import Settings
 MOST_NAMED = 5  # of what is unknown in a text
 
 
+def check_length(text: str) -> None:
+    """Raise TextError for a text of more characters than this server takes."""
+    if len(text) > (limit := Settings.read().max_characters):
+        raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
+
+
 def encode_or_stop(
     encoder: Encoder, text: str, label: str, *, pair: str | None = None, most: int | None = None
 ) -> Encoding:
@@ -20,10 +26,8 @@ def encode_or_stop(
 
     label: what the page calls the text. pair: the second of two segments. most: the tokens that the page has room for.
     """
-    limit = Settings.read().max_characters
     try:
-        if len(text) > limit:
-            raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
+        check_length(text)
         encoding = cached_encode(encoder, text, pair)
         if most is not None and len(encoding.tokens) > most:
             raise TextError(

@@ -25,7 +25,7 @@ def show_stored_pictures() -> Any:
     if loaded() or any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = json.loads(STORED.read_text("utf-8")), st.query_params.to_dict()
-    if not kept["weights"].startswith(asked.pop("digest", "")) or asked:
+    if not kept["content"].startswith(asked.pop("content", "")) or asked:
         return None
     place = st.empty()
     with place.container():
@@ -38,7 +38,7 @@ def show_stored_pictures() -> Any:
 
 
 def check_stored_pictures(place: Any, record: Any) -> None:
-    """Say where a page's record isn't what was stored: other weights, other sentences, or a picture that says something else."""
+    """Say where a page's record isn't what was stored: another encoder, other sentences, or another caption."""
     kept = json.loads(STORED.read_text("utf-8"))
     readings = [reading for reading, _ in kept.pop("pictures")[_look()]]
     if kept != identity(record) or readings != [figure.caption for figure in figures(record)]:
@@ -46,9 +46,9 @@ def check_stored_pictures(place: Any, record: Any) -> None:
 
 
 def identity(record: Any) -> dict[str, Any]:
-    """What the pictures are made of: the digest of the weights, and the sentences."""
+    """What the pictures are made of: the encoder's content, and the sentences."""
     texts = {name: encoding.text for name, (_, encoding) in record.texts.items()}
-    return {"weights": record.encoder.digest, "sentences": texts}
+    return {"content": record.encoder.content, "sentences": texts}
 
 
 def figures(record: Any) -> list:

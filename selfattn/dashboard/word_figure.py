@@ -1,7 +1,7 @@
-"""The live figure of a word in two sentences: the server is told of a chosen head, and of a word whose heads aren't run.
+"""The live figure of a word in two sentences: it sends the server only a chosen head, or a word whose heads aren't run.
 
-All else it answers in the browser. Its spec stays what it was when it was begun, whatever has been chosen in it since:
-Streamlit would draw another one anew, and what the visitor has hidden would be shown again. What is computed later comes as data.
+The browser handles all else. The spec stays as first drawn, whatever the visitor chooses: Streamlit would redraw a new spec
+and forget which words the visitor has hidden. Later results arrive as data.
 """
 
 from collections.abc import Hashable
@@ -13,8 +13,8 @@ import streamlit as st
 
 from selfattn.charts.hidden_words import picking
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import answer_of, run_heads_of
-from selfattn.dashboard.cache import cached
+from selfattn.dashboard.answer import keyed_answer, run_heads_of
+from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Figure, current_theme, note_figure, this_page, with_tables
 from selfattn.dashboard.pickers import chosen_head
@@ -31,26 +31,26 @@ ALT = (
 
 @dataclass(frozen=True)
 class Begun:
-    """A figure as it was first drawn: another pair, way or look begins another one."""
+    """A figure as first drawn. Another pair, way or theme begins a new one."""
 
     of: Hashable
     head: Head  # picked at first
 
     @property
     def key(self) -> str:
-        """Of its element on the page."""
+        """The key of its element on the page."""
         return f"figure {hash(self)}"
 
 
 def show_figure(encoder: Encoder, way: str) -> None:
-    """The figure as it was begun, with what has been computed since."""
+    """Show the figure as first drawn, with the results computed since."""
     page, theme = this_page(), current_theme()
-    view = answer_of(encoder, page.pair, way)
+    of, view = keyed_answer(encoder, page.pair, way)
     head = page.head = chosen_head(encoder, view.first_head)
     begun = _begin(encoder, way, view)
     guess = session.GUESS.get() == ASKED
-    # Drawn once for all who look at the pair, whatever head: it takes as long as half of the page.
-    drawn = cached(encoder, ("word figure", view, theme.name, guess), lambda _: view.figure(theme, guess=guess))
+    # Draw it once for all visitors and heads of the pair: it takes half of the page's time.
+    drawn = cached(encoder, ("word figure", of, theme.name, guess), lambda _: view.figure(theme, guess=guess))
     spec = picking(drawn, begun.head)
     draw, words = partial(view.figure, theme, head), view.tables["words"]
     note_figure(FIGURE, Figure(draw, view.caption, words, one_head=False, live=True), first=True)
@@ -64,19 +64,20 @@ def show_figure(encoder: Encoder, way: str) -> None:
 
 
 def hidden_now(view: WordInTwoSentences) -> dict[str, Word]:
-    """By sentence the word that is hidden in the figure; at first those of the answer."""
+    """The word that the figure hides in each sentence; at first the answer's leading words."""
     _, chosen = session.FIGURE.get()
     numbers = (chosen[name] for name in SELECTIONS[1:])
     return {name: words[at] for name, words, at in zip("AB", view.pair.words, numbers) if 0 <= at < len(words)}
 
 
-ASKED = "asked"  # of session.GUESS: which word it is has been asked, and not been answered
+ASKED = "asked"  # value of session.GUESS while the page waits for a guess
 
 
 def _begin(encoder: Encoder, way: str, view: WordInTwoSentences) -> Begun:
-    """The figure that stands already, where it is of the same, and shows the chosen head; else a new one."""
+    """Return the present figure if it is of the same pair, way and theme, and shows the chosen head; else a new one."""
     page, (begun, chosen) = this_page(), session.FIGURE.get()
-    of = (encoder.digest, page.pair.key, way, view.pair.senses, current_theme().name, session.GUESS.get() == ASKED)
+    look = current_theme().name, session.GUESS.get() == ASKED
+    of = (encoder_key(encoder), page.pair.key, way, view.pair.senses, *look)
     if begun is None or begun.of != of or chosen["pick"] != page.head:
         begun = Begun(of, page.head)
         hidden = (-1 if top is None else top for top in view.pair.top)
@@ -85,7 +86,7 @@ def _begin(encoder: Encoder, way: str, view: WordInTwoSentences) -> Begun:
 
 
 def _choose(key: str, encoder: Encoder, pair: Pair, way: str, exact: set[tuple[int, int]]) -> None:
-    """What was clicked or moved: a head goes to the address and to the parts that show it, a word to where heads are run."""
+    """Handle a click: a head goes into the address and reruns the parts that show it; a word gets its heads run."""
     begun, before = session.FIGURE.get()
     now = _read(st.session_state[key].selection)
     session.FIGURE.set((begun, before | now))
@@ -108,11 +109,11 @@ def _choose(key: str, encoder: Encoder, pair: Pair, way: str, exact: set[tuple[i
 def _take_guess(key: str) -> None:
     if picked := st.session_state[key].selection.get("guess"):
         session.GUESS.set((picked[0]["sentence"], int(picked[0]["place"])))
-        st.rerun()  # the whole page: the answer stands elsewhere
+        st.rerun()  # the whole page: the answer is outside this part
 
 
 def _read(selection: Any) -> dict[str, Any]:
-    """The selections as a head and numbers of words; -1: nothing is hidden."""
+    """Read the selections as a head and word numbers (-1: nothing hidden)."""
     now: dict[str, Any] = {}
     for name in SELECTIONS:
         for one in (selection.get(name) or [])[:1]:

@@ -1,4 +1,4 @@
-"""What a layer's attention really received: one attention function that runs the normal fast one and keeps its inputs.
+"""Record each layer's query, key, value and mask during the model's normal pass; `Patch` and `Hide` change that pass.
 
 transformers calls a registered function in place of its own in every layer. Ours calls `sdpa` unchanged and, where the
 model is run with a recorder, hands it that layer's query, key, value, mask and scale (after biases and rotary positions).

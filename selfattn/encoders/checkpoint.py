@@ -1,21 +1,24 @@
-"""What a folder must be before anything else reads it: a saved model whose weights are safetensors; and its digest.
+"""Checks a folder before transformers reads it, and computes the digests that identify it.
 
-Only safetensors are read, never pickles and never code that comes with a model. It is checked before transformers looks
-at the folder, because that follows what a config says: to other files, to the Hub, to any amount of memory.
+The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
+transformers would follow some keys of a config to other files or to the Hub, so those are refused first.
 """
 
+import errno
 import hashlib
+import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
-from selfattn.encoders.untrusted_files import open_plain, read_json, reading, walk
+from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
 # Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
 LEADING_AWAY = re.compile(
@@ -23,20 +26,28 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
+BLOCK = 2**24  # bytes that are digested at once: after each the thread waits for the interpreter's lock
 ADAPTER = "adapter_config.json"  # PEFT's
 READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# Without one of these there is no tokeniser; which of them a family reads is its own matter.
+# Without one of these there is no tokeniser. Which of them is read depends on the family.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-BYTES = "ByT5Tokenizer"  # it needs none; that it isn't fast is said where it is loaded
+# Beside config.json and the weights, these files decide an encoder's numbers; those of a module's folder do, too.
+DECIDING = (
+    *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
+)  # fmt: skip
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that decide no number
+PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
+MOST_LINKS = 40  # on the way to a file, as in the system itself
+BYTES = "ByT5Tokenizer"  # needs none; refused where it is loaded, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
     """Refuse a folder that can't be an encoder, or leads to other files or code. Raises LoadError.
 
-    base: the folder to which the operator confines encoders. What a folder takes of time and memory isn't asked here: one
-    that nobody vouches for is opened in a process with bounds (loading.py).
+    base: the folder to which the operator confines encoders.
     """
     with reading(folder):
         names = sorted(os.listdir(folder))
@@ -73,7 +84,7 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 
 def _check_file(path: Path) -> None:
-    """A plain file or a folder."""
+    """Refuse what is neither a plain file nor a folder, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
@@ -87,7 +98,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_links(folder: Path) -> None:
-    """Where the operator confines paths to one folder, no link may lead out of it."""
+    """Refuse links that lead out of the folder."""
     for path in folder.rglob("*"):
         with reading(path):
             inside = path.resolve().is_relative_to(folder)
@@ -99,14 +110,18 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    try:
-        for key, value in walk({**config, "label2id": None}):  # whose keys are anybody's words
+    """Refuse keys, at any depth, that lead away from this folder."""
+    inner: list = [{**config, "label2id": None}]  # label2id's keys are the classes' names
+    while inner:
+        part = inner.pop()
+        for key, value in part.items() if isinstance(part, dict) else ():
             if LEADING_AWAY.fullmatch(key) and value not in (None, False) and key != "_attn_implementation_autoset":
-                raise ValueError(
-                    f"{key} leads to other weights or code than this folder's. Remove it, or save the model again"
+                raise LoadError(
+                    "config",
+                    f"{folder.name}/config.json isn't taken: {key} leads to other weights or code than this folder's. Remove "
+                    "it, or save the model again.",
                 )
-    except ValueError as error:
-        raise LoadError("config", f"{folder.name}/config.json isn't taken: {error}.") from None
+        inner += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
 
 
 def _check_weights(folder: Path) -> None:
@@ -122,7 +137,7 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse what is no tokeniser of transformers' own, or leads to other files."""
+    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a folder without a vocabulary."""
     file = folder / "tokenizer_config.json"
     settings = read_json(file, "tokenizer", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
@@ -167,62 +182,105 @@ def weights_digest(folder: Path) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
+def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
+    """sha256 of what decides an encoder's numbers beside its weights. files: the folder's `file_digests`.
+
+    config.json counts by its values without NOTES: neither its layout nor the version that saved it matters. The tokeniser's
+    files and those that sentence-transformers reads count by their bytes. No other file of the folder counts. A save that adds
+    keys, or writes the tokeniser anew, gives another digest though no number changes.
+    """
+    config = {key: value for key, value in read_json(folder / "config.json", "config").items() if key not in NOTES}
+    counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
+    return hashlib.sha256(json.dumps([config, counting], sort_keys=True).encode()).hexdigest()
+
+
 def file_digests(folder: Path) -> dict[str, str]:
-    """sha256 of each file that a model or its tokeniser is read from: configuration, vocabulary, weights."""
-    return {path.name: file_digest(path) for path in _read(folder)}
+    """sha256 of each file of configuration, vocabulary, weights and modules, by its path from the folder."""
+    return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
 def _read(folder: Path) -> list[Path]:
-    files = [path for path in folder.iterdir() if path.suffix in READ and path.is_file()]
-    return sorted([*files, *weight_files(folder)])
+    names = (path for path in folder.iterdir() if path.suffix in READ or _is_one_of(path.name, VOCABULARIES))
+    return sorted({*filter(Path.is_file, names), *weight_files(folder), *_module_files(folder)})
+
+
+def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def modules_folder(folder: Path) -> Path:
+    """The folder of sentence-transformers' modules.json: the model's own, or before version 2 the one around 0_Transformer."""
+    apart = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
+    return folder.parent if apart else folder
+
+
+def _module_files(folder: Path) -> list[Path]:
+    """modules.json, the settings beside it, and config.json in the folder of each module but the model's own."""
+    around = modules_folder(folder)
+    try:
+        steps = read_json(around / "modules.json", "pooling", of=list)
+    except LoadError:
+        return []
+    places = [str(step.get("path")) for step in steps if isinstance(step, dict)]
+    files = [around / place / "config.json" for place in places if PLACE.fullmatch(place) and place != folder.name]
+    files += [around / "modules.json", around / "config_sentence_transformers.json"]
+    return [file for file in files if os.path.isfile(file)]
 
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """All that is read of a folder inside is of one version of its files. Raises LoadError where it isn't.
+    """Raise LoadError where the folder or its files change inside the `with`.
 
-    The folder's and the files' own times are compared, not digests: a file that was exchanged and put back shows there.
-    expected: what the digests must be.
+    Compares the times of each file and of each link on the way to it, not only digests, so that what was exchanged and put
+    back is noticed. expected: the files' digests, which must be these.
     """
-    before = states(folder)
+    before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
         raise LoadError("changed", f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
     yield
-    if states(folder) != before:
+    if _states(folder) != before:
         raise LoadError("changed", f"{folder.name} changed while it was read. Load it again.")
 
 
-def states(folder: Path) -> tuple[tuple, ...]:
-    """Which version of the folder and of its files this is. Raises LoadError."""
-    return (_state(folder), *map(_state, _read(folder)))
+def _states(folder: Path) -> list[tuple]:
+    states = []
+    for path in (folder, *_read(folder)):
+        with reading(path):
+            states += [(str(each), _state(each.lstat())) for each in _way_to(path)]
+    return states
 
 
-def _state(path: Path) -> tuple[str, int, int, int, int]:
-    """What tells a version of a file from another, the time that the system keeps among it. Raises LoadError."""
-    with reading(path):
-        status = path.stat()
-    return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
+def _way_to(path: Path) -> list[Path]:
+    """Every link that the system follows on the way to a file, in order, and the file or folder itself. Raises OSError."""
+    way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
+    while left:
+        part = left.pop()
+        reached = reached.parent if part == ".." else reached / part
+        if reached.is_symlink():
+            way.append(reached)
+            if len(way) > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            left += reversed(Path(os.readlink(reached)).parts)
+            reached = reached.parent
+    return [*way, reached]
 
 
-# Of each version of a file that was digested, here or in a process that opened it first.
-_digests: dict[tuple, str] = {}
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    """Differs between two versions of a file. The system itself keeps the time of a change (ctime)."""
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-def known_digests(folder: Path) -> list[list]:
-    """The digests of the folder's files and of which version they are, for another process to remember."""
-    return [[_state(path), file_digest(path)] for path in _read(folder)]
-
-
-def remember_digests(known: list[list]) -> None:
-    """Take over what another process has digested."""
-    _digests.update((tuple(state), digest) for state, digest in known)
+_digests: dict[tuple, str] = {}  # by the state of a file
 
 
 def file_digest(path: Path) -> str:
-    """sha256 of a file; read once for each version of the file. Raises LoadError for what can't be read."""
-    state = _state(path)
-    if state not in _digests:
-        with open_plain(path) as file, reading(path):
-            _digests[state] = hashlib.file_digest(file, "sha256").hexdigest()
+    """sha256 of a file, computed once for each version of it. Raises LoadError for what can't be read."""
+    with open_plain(path) as file, reading(path):
+        state = _state(os.fstat(file.fileno()))  # of the file that is hashed: a link to it may lead elsewhere by now
+        if state not in _digests:
+            digest = hashlib.sha256()
+            while block := file.read(BLOCK):
+                digest.update(block)
+            _digests[state] = digest.hexdigest()
     return _digests[state]

@@ -1,55 +1,78 @@
-"""The classification head: which class an encoder sees in a sentence, as its own folder names the classes.
+"""The classification head: which class an encoder sees in a sentence, or which score it gives it, named by its own folder.
 
 Source: Devlin et al. 2019, "BERT", section 4.1.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForSequenceClassification
-from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotFinite, brief
-from selfattn.encoders.heads_on_top import NoHead, logits_of, read_head, take_encoder_out
+from selfattn.encoders.heads_on_top import CLASSES, NoHead, check_head, logits_of, read_head, take_encoder_out
 from selfattn.encoders.loading import PARITY
 from selfattn.encoders.memory import is_out_of_memory
-from selfattn.encoders.tokenizer import PROBE
+from selfattn.encoders.tokenizer import SAMPLE
 
-WHAT = "classification head"
 LOGITS = PARITY | {"float32": 1e-5}  # largest difference to the whole model's logits, in parts of the largest or of 1
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """What turns a sentence's last hidden states into a logit for each class."""
+    """Turns a sentence's last hidden states into a logit for each class; for a regression, into a score for each output."""
 
     encoder: Encoder
-    labels: tuple[str, ...]  # the classes, as the folder's id2label has them
-    exclusive: bool  # one class of several: probabilities by softmax; else each by itself, by sigmoid
+    labels: tuple[str, ...]  # the folder's id2label; equal ones have their number: "GOOD (class 1)", "GOOD (class 2)"
+    activation: (
+        str  # as transformers' pipeline applies it: "softmax", "sigmoid" (each class by itself), "" (regression)
+    )
     _model: nn.Module  # the whole model, its encoder replaced by the identity
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether a text has exactly one of the classes."""
+        return self.activation == "softmax"
+
+    @property
+    def unit(self) -> str:
+        """ "probability", or "score" for a regression."""
+        return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
         """(..., p, d_model) last hidden states, those of the first token first, to (..., n_labels); differentiable.
 
-        What is hidden is left out of the states, as padding is out of a mean over tokens. Raises NotFinite.
+        Leave hidden tokens out of the states, as a mean over tokens leaves out padding. Raises NotFinite.
         """
-        logits = logits_of(self.encoder, self._model, WHAT, states.reshape(-1, *states.shape[-2:]))
+        logits = logits_of(self.encoder, self._model, CLASSES, states.reshape(-1, *states.shape[-2:]))
         return logits.float().reshape(*states.shape[:-2], -1)
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another."""
+        """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another.
+
+        Raises ValueError for a regression.
+        """
+        if not self.activation:
+            raise ValueError(
+                f"{self.encoder.title} was trained for regression: its answers are scores, which have no probability. Ask for "
+                '"logit".'
+            )
         return logits.softmax(-1) if self.exclusive else logits.sigmoid()
 
-    def number(self, label: str | int) -> int:
-        """The class of this name, or number from 0, letter case aside where no other name differs in that alone.
+    def answers(self, logits: Tensor) -> Tensor:
+        """(..., n_labels) logits to what transformers' pipeline shows: probabilities, or a regression's scores."""
+        return self.probabilities(logits) if self.activation else logits
 
-        Raises ValueError.
+    def number(self, label: str | int) -> int:
+        """The class of this name or number (an int, or digits that are no class's name); numbers count from 0.
+
+        Letter case doesn't matter where no other name differs in that alone. Raises ValueError.
         """
-        for same in (lambda one: one == str(label), lambda one: one.casefold() == str(label).casefold()):
-            if len(found := [at for at, one in enumerate(self.labels) if same(one)]) == 1:
-                return found[0]
+        named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
+        for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
+            if labels.count(name) == 1:
+                return labels.index(name)
         if str(label).isdecimal() and int(label) < len(self.labels):
             return int(label)
         raise ValueError(
@@ -60,19 +83,17 @@ class ClassHead:
 def load_class_head(encoder: Encoder) -> ClassHead:
     """The classification head of an encoder's own checkpoint, measured on a short text against the whole model.
 
-    Raises NoHead where it has none, or where the logits of the two differ.
+    Raises NoHead where it has none, its classes aren't numbered from 0, or the logits of the two differ.
     """
-    owners = "distilbert-base-uncased-finetuned-sst-2-english and cardiffnlp/twitter-roberta-base-sentiment-latest"
-    families = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
-    model = read_head(encoder, AutoModelForSequenceClassification, families, WHAT, owners)
-    encoding = encoder.encode(PROBE)
+    check_head(encoder, CLASSES)
+    labels, activation = _labels(encoder), _activation(encoder.model.config)
+    model = read_head(encoder, CLASSES)
+    encoding = encoder.encode(SAMPLE)
     try:
         with torch.no_grad():
             whole = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()
             take_encoder_out(model)
-            labels = tuple(str(label) for _, label in sorted(model.config.id2label.items()))
-            exclusive = model.config.problem_type != "multi_label_classification" and len(labels) > 1
-            head = ClassHead(encoder, labels, exclusive, model)
+            head = ClassHead(encoder, labels, activation, model)
             own = head.logits(encoding.states[-1])
         most = float((own - whole).abs().max() / whole.abs().max().clamp_min(1))
     except NotFinite as error:
@@ -80,10 +101,32 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     except Exception as error:  # of a class that wants more than states
         if is_out_of_memory(error):
             raise
-        raise NoHead(f"{encoder.title}'s {WHAT} doesn't read last hidden states alone: {brief(error)}") from None
+        raise NoHead(f"{encoder.title}'s {CLASSES} doesn't read last hidden states alone: {brief(error)}") from None
     if not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {WHAT} is left out: its logits from last hidden states differ from the whole model's by "
+            f"{encoder.title}'s {CLASSES} is left out: its logits from last hidden states differ from the whole model's by "
             f"{most:.1g} (at most {LOGITS[encoder.dtype]:g} is expected)."
         )
     return head
+
+
+def _labels(encoder: Encoder) -> tuple[str, ...]:
+    """The names of the classes, no two alike. Raises NoHead where id2label doesn't count from 0 without gaps."""
+    named = sorted(encoder.model.config.id2label.items())
+    numbers = [number for number, _ in named]
+    if numbers != list(range(len(named))):
+        raise NoHead(
+            f"{encoder.title}'s {CLASSES} is left out: id2label in its config.json numbers the classes "
+            f"{', '.join(map(str, numbers))[:80]}; expected 0 to {len(named) - 1}, one for each logit. Correct id2label."
+        )
+    labels = [str(label).strip() for _, label in named]
+    while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be a name as well
+        labels = [f"{label} (class {at})" if label in repeated else label for at, label in enumerate(labels)]
+    return tuple(labels)
+
+
+def _activation(config) -> str:
+    """The function that transformers' pipeline applies to the logits."""
+    if config.problem_type == "regression":
+        return ""
+    return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

@@ -1,5 +1,6 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
@@ -61,10 +62,19 @@ class Encoder(TextReader):
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     hide_reason: str = ""  # measured at load: why tokens can't be hidden; "" where they can
     one_head_reason: str = ""  # measured at load: why not in some heads alone
-    digest: str = ""  # sha256 of the weights
+    digest: str = ""  # sha256 of the weights; "" for random ones
+    configuration: str = ""  # sha256 of what decides its numbers beside them (checkpoint.py)
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
+
+    @property
+    def content(self) -> str:
+        """sha256 of weights, configuration, tokeniser, pooling and modules: a copy and the same Hub revision have the same.
+
+        Device and precision are no part of it. `checkpoint.configuration_digest` says which files count.
+        """
+        return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
         how = "recomputable" if self.recomputable else "shown only"

@@ -1,13 +1,20 @@
-"""A head that a checkpoint carries on top of its encoder, loaded apart: it reads last hidden states from any run.
+"""The heads that a checkpoint carries on top of its encoder: which there are, and how one is loaded.
 
-A plain one, or one with an attention head removed, or with a word hidden.
+A head is loaded apart from its encoder and reads last hidden states from any run: a plain one, or one with an attention head
+removed or a word hidden.
 """
 
-from collections.abc import Collection
+import re
 
+import transformers
 from torch import Tensor, nn
-from transformers import AutoConfig
+from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSequenceClassification
 from transformers.modeling_outputs import BaseModelOutputWithPooling
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_PRETRAINING_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+)
 
 from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
@@ -16,56 +23,111 @@ from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.sources import resolve
 
+CLASSES, MASKED = "classification head", "masked-language head"
+LOADERS = {CLASSES: AutoModelForSequenceClassification, MASKED: AutoModelForMaskedLM}
+OWNERS = {
+    CLASSES: "distilbert-base-uncased-finetuned-sst-2-english and cardiffnlp/twitter-roberta-base-sentiment-latest",
+    MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
+}
+# Classes for pretraining hold the masked-language head too, but these, which find the tokens that were replaced.
+DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
+TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # of an architecture: BertForTokenClassification, XLNetLMHeadModel
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
+
 
 class NoHead(RuntimeError):
-    """The checkpoint carries no such head on top of its encoder. The message says so and names encoders that do."""
+    """The checkpoint has no such head that can be shown. The message gives the reason, and a remedy or encoders that have one."""
 
 
-def logits_of(encoder: Encoder, model: nn.Module, what: str, states: Tensor) -> Tensor:
-    """What a model whose encoder is taken out makes of last hidden states (batch, n, d_model). Raises NotFinite."""
+def carries(config, head: str) -> bool:
+    """Whether a config's `architectures` names a class of its family with this head. Names of weights never decide."""
+    if head == CLASSES:
+        classes = {MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.get(config.model_type)}
+    elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
+        classes = {masked, MODEL_FOR_PRETRAINING_MAPPING_NAMES.get(config.model_type)} - DISCRIMINATORS
+    else:
+        return False
+    return not classes.isdisjoint(_named(config))
+
+
+def check_head(encoder: Encoder, head: str) -> None:
+    """Raise NoHead where the encoder's checkpoint doesn't carry this head, with the head that it does carry."""
+    if not carries(encoder.model.config, head):
+        raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
+
+
+def _named(config) -> list[str]:
+    """The names in a config's `architectures`, which may hold anything."""
+    names = config.architectures or []
+    return [str(name) for name in (names if isinstance(names, list) else [names])]
+
+
+def _instead(config) -> str:
+    """A sentence on what a checkpoint carries, from its `architectures`."""
+    if not _named(config):
+        return (
+            "its config.json doesn't name its architecture (architectures). Add the name of the class that its weights were "
+            'saved from, such as "architectures": ["BertForSequenceClassification"].'
+        )
+    named = ", ".join(_named(config))[:200]
+    if (match := TASK.search(named)) is None:
+        if all(hasattr(transformers, name) for name in _named(config)):
+            return "its checkpoint holds the encoder alone."
+        return f"its config.json names {named} as its architecture, which transformers doesn't have."
+    words = WORD.findall(match[1] or "LanguageModelling")
+    task = " ".join(word if word.isupper() else word.lower() for word in words).replace("pre training", "pretraining")
+    unshown = "" if any(carries(config, each) for each in LOADERS) else ", which isn't shown yet"
+    return f"its checkpoint carries a head for {task} ({named}){unshown}."
+
+
+def read_head(encoder: Encoder, head: str) -> nn.Module:
+    """The whole model with this head, read from the encoder's own checkpoint, on the CPU.
+
+    Raises NoHead where the checkpoint doesn't carry it, lacks one of its weights, or can't be read.
+    """
+    check_head(encoder, head)
+    source = resolve(encoder.name, encoder.revision)
+    try:
+        with unchanged(source.folder, encoder.files):
+            config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+            model, missing, _ = read_model(source, LOADERS[head], config, encoder.dtype, "eager")
+    except Exception as error:  # weights of another shape, a file that has changed: all mean that it isn't that model's
+        if is_out_of_memory(error):
+            raise
+        reason = str(error) if isinstance(error, LoadError) else brief(error)
+        if "mismatched" in str(error):
+            reason = "the sizes of its weights differ from those that config.json describes."
+        raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
+    # The encoder's own weights are there, or it wouldn't have been loaded; it needs no pooler, but the head does.
+    lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
+    if lacking:
+        raise NoHead(
+            f"{encoder.title}'s {head} lacks {len(lacking)} of its weights (first: {lacking[0]}); they would be random numbers. "
+            "Save the whole model again."
+        )
+    return model
+
+
+def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
+    """The logits of a model whose encoder is taken out, from last hidden states (batch, n, d_model). Raises NotFinite."""
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
-            f"The {what} of {encoder.title} makes NaN or infinity of this text in {encoder.dtype}; expected finite numbers. Take "
+            f"The {head} of {encoder.title} makes NaN or infinity of this text in {encoder.dtype}; expected finite numbers. Take "
             "another text or float32."
         )
     return logits
 
 
-def read_head(encoder: Encoder, loader: type, families: Collection[str], what: str, owners: str) -> nn.Module:
-    """The whole model that a class of transformers reads from the encoder's own checkpoint, on the CPU.
-
-    families: those with such a class. what: what the head is called; owners: checkpoints that have one. Raises NoHead where
-    the checkpoint lacks a weight of the head, or can't be read as that class.
-    """
-    source = resolve(encoder.name, encoder.revision)
-    nothing = f"{encoder.title} has no {what}: its checkpoint holds the encoder alone. {owners} have one."
-    if encoder.family not in families:
-        raise NoHead(nothing)
-    try:
-        with unchanged(source.folder, encoder.files):
-            config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-            model, missing, _ = read_model(source, loader, config, encoder.dtype, "eager")
-    except Exception as error:  # weights of another shape, a file that has changed: all mean that it isn't that model's
-        if is_out_of_memory(error):
-            raise
-        reason = str(error) if isinstance(error, LoadError) else brief(error)
-        raise NoHead(f"{encoder.title}'s {what} can't be read: {reason}") from None
-    # A pooler stands in the encoder's part; the encoder itself needs none.
-    if any(not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key for key in missing):
-        raise NoHead(nothing)
-    return model
-
-
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Put in the encoder's place what hands on the states that it is given as inputs_embeds; the encoder that stood there."""
+    """Replace a model's encoder by a module that returns the states it is given as inputs_embeds; returns the encoder."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _HandsOn(body))
     return body
 
 
 class _HandsOn(nn.Module):
-    """Stands where the encoder was; pools as that did."""
+    """Takes an encoder's place: returns the states it is given, and pools them as the encoder did."""
 
     def __init__(self, body: nn.Module):
         super().__init__()

@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+from huggingface_hub.constants import ENV_VARS_TRUE_VALUES
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -25,7 +26,7 @@ from selfattn.settings import Settings
 
 # Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model, but one.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_Pooling/config\.json", re.ASCII)  # how a sentence embedder pools tokens (pooling.py)
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # main, v1.0, refs/pr/1, a commit. In the cache a revision is a file's name: none may lead out of it.
@@ -35,7 +36,7 @@ LONGEST_REVISION = 200  # characters
 
 def offline() -> bool:
     """Whether the operator forbids asking the Hub."""
-    return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
+    return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:

@@ -1,12 +1,11 @@
-"""Load a pretrained encoder, and measure at load whether the kernel can recompute it, instead of trusting a list."""
+"""Load an encoder from a checked folder: its model, tokeniser and limits. What parity.py measures decides how it is shown."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -14,18 +13,8 @@ from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
-from selfattn.encoders.bounded_process import BoundedProcess, Exceeded, limit_memory
 from selfattn.encoders.capture import IMPLEMENTATION
-from selfattn.encoders.checkpoint import (
-    check_folder,
-    file_digests,
-    known_digests,
-    remember_digests,
-    states,
-    unchanged,
-    weight_files,
-    weights_digest,
-)
+from selfattn.encoders.checkpoint import check_folder, configuration_digest, file_digests, unchanged, weights_digest
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError, brief
 from selfattn.encoders.hooks import install
@@ -34,13 +23,10 @@ from selfattn.encoders.model_types import ignores_interface
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import Source, resolve
-from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated, try_out
+from selfattn.encoders.tokenizer import SAMPLE, Tokenizer
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-# What is measured of an encoder, as JSON has it: all but what comes from its source and how it is to run.
-GIVEN = {"name", "revision", "digest", "model", "tokenizer", "device", "dtype", "around"}
-FACTS = [each.name for each in fields(Encoder) if each.name not in GIVEN]
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
@@ -56,145 +42,88 @@ def load_encoder(
     device: str = "auto",
     dtype: str = "float32",
     report: Report = lambda stage: None,
-    trusted: bool = False,
+    trusted: None = None,
 ) -> Encoder:
     """Load an encoder: the bundled one (None), a folder saved by save_pretrained (or holding one such folder), or a Hub id.
 
     device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
-    report is called with a few words before each stage, because a download can take minutes.
+    report is called with a few words before each stage, because a download can take minutes. trusted was an option of older
+    versions and is refused.
     An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
-    A folder is opened first in a process with bounds on time and memory, where its tokeniser stays. trusted=True, for
-    checkpoints of one's own, does all of it in this process, as for the bundled encoder, which is known by its digests.
     Raises LoadError, whose message says what is wrong and what to do.
     """
+    if trusted is not None:
+        raise TypeError(
+            "load_encoder has no trusted= any more: it opens every folder in this process, as trusted=True did. Leave it out, "
+            "and open only folders and Hub ids that you trust."
+        )
     if dtype not in DTYPES:
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
     source = resolve(name, revision, report)
-    encoder = load_source(source, device, dtype, report, trusted or source.bundled)
+    encoder = load_source(source, device, dtype, report)
     return replace(encoder, note=_joined(source.note, encoder.note))
 
 
 def load_source(
-    source: Source,
-    device: str = "cpu",
-    dtype: str = "float32",
-    report: Report = lambda stage: None,
-    trusted: bool = True,
+    source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load from a folder; device and dtype as known to be there. trusted: as in load_encoder. Raises LoadError.
+    """Load from a folder; device and dtype as known to be there. Raises LoadError.
 
-    What the encoder is, is measured in float32. For a lower precision that takes a load of its own, on the CPU, because
-    the device may lack the room; the precision's own, looser check follows.
+    Parity is measured in float32. A lower precision is loaded after that, and has a looser check of its own; its
+    measurement in float32 runs on the CPU, because the device may lack the room.
     """
-    found = None if trusted else _tried(source, report)
     too_large = LoadError(
         "memory",
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
     )
-    with out_of_memory_as(too_large), unchanged(source.folder, found and found["files"]):
-        if found is None:
-            exact = _measured(source, device if dtype == "float32" else "cpu", report)
-            if dtype == "float32":
-                return exact
-            exact = replace(exact, model=nn.Module())  # makes room
-        else:
-            report(f"Loading {source.name}")
-            tokenizer = isolated(source.folder, source.name, found["files"])
-            exact = _encoder(source, nn.Module(), tokenizer, **found)
-        return _loaded(source, exact, device, dtype)
+    with out_of_memory_as(too_large), unchanged(source.folder):
+        exact = _measured(source, device if dtype == "float32" else "cpu", report)
+        if dtype == "float32":
+            return exact
+        report(f"Loading {source.name} in {dtype}")
+        return _in_precision(source, replace(exact, model=nn.Module()), device, dtype)  # makes room
 
 
-def _tried(source: Source, report: Report) -> dict[str, Any]:
-    """What a process with bounds has found out about a folder: FACTS. Raises LoadError."""
-    version = states(source.folder)
-    if version not in _found:
-        limits = Settings.read()
-        base = limits.model_dir and str(limits.model_dir)
-        asked = (source.name, str(source.folder), base, limits.probe_megabytes)
-        process = BoundedProcess(__name__)
-        try:
-            found = process.call(f"{__name__}:probe", *asked, seconds=limits.probe_seconds, report=report)
-        except (Exceeded, ValueError, RuntimeError) as problem:
-            if isinstance(problem, LoadError):
-                raise
-            why = problem if isinstance(problem, Exceeded) else brief(problem)
-            raise LoadError(
-                "probe",
-                f"{source.name} was tried in a process of its own, and {why}. Take another encoder. Where it is known to be "
-                f"good: SELFATTN_PROBE_SECONDS (now {limits.probe_seconds:,}) and SELFATTN_PROBE_MEGABYTES (now "
-                f"{limits.probe_megabytes:,}) are its bounds, and load_encoder(..., trusted=True) has none.",
-            ) from None
-        finally:
-            process.end()
-        remember_digests(found.pop("digests"))
-        _found[version] = found
-    return _found[version]
-
-
-_found: dict[tuple, dict[str, Any]] = {}  # by the version of the folder's files
-
-
-def probe(name: str, folder: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
-    """In a process with bounds: read, build and measure an encoder on the CPU, and try its tokeniser. Raises LoadError."""
-    limit_memory(megabytes * 2**20)
-    source = Source(name=name, folder=Path(folder))
-    with out_of_memory_as(MemoryError()), unchanged(source.folder):
-        stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
-        limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
-        exact = _measured(source, "cpu", report, Path(base) if base else None)
-        try_out(exact.tokenizer, name)
-    return {**{fact: getattr(exact, fact) for fact in FACTS}, "digests": known_digests(source.folder)}
-
-
-def _measured(source: Source, device: str, report: Report, base: Path | None = None) -> Encoder:
-    """The encoder in float32, and what a short text says about it."""
+def _measured(source: Source, device: str, report: Report) -> Encoder:
+    """The encoder in float32, measured on a short text. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # known by its digests: what can be wrong with a folder isn't with this one
-        check_folder(source.folder, base or Settings.read().model_dir)
-    fast = Fast(source.folder, source.name)
-    if not source.bundled:
-        fast.check(source.name)
-    model, note = _load_model(source, "float32")
-    model, tokenizer = model.to(device), fast.handed_out()
-    most, family = _max_tokens(source, model, tokenizer), model.config.model_type
-    files = file_digests(source.folder)
-    draft = _encoder(source, model, tokenizer, device=device, family=family, max_tokens=most, files=files)
-    report(f"Checking the kernel against {source.name}'s own attention")
-    measured = measure(draft, _probe(draft), pinned=source.bundled)
+    if not source.bundled:  # its digests are known
+        check_folder(source.folder, Settings.read().model_dir)
+    with ThreadPoolExecutor(1) as beside:  # hashing releases the interpreter's lock
+        digests = beside.submit(file_digests, source.folder)
+        tokenizer = Tokenizer(source.folder, source.name)
+        if not source.bundled:
+            tokenizer.check(source.name)
+        model, note = _load_model(source, "float32")
+        model = model.to(device)
+        draft = Encoder(
+            name=source.name, revision=source.revision, device=device, dtype="float32", model=model, tokenizer=tokenizer,
+            family=model.config.model_type, max_tokens=_max_tokens(source, model, tokenizer),
+            n_layers=0, n_heads=0, d_model=0, d_head=0,
+        )  # fmt: skip
+        report(f"Checking the kernel against {source.name}'s own attention")
+        measured = measure(draft, _sample(draft), pinned=source.bundled)
+        files = digests.result()
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(measured, note=_joined(note, measured.note, padding))
+    digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
+    note = _joined(note, tokenizer.note, padding)
+    return replace(measured, files=files, digest=digest, configuration=configuration, note=note)
 
 
-def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """The encoder of which all was measured in float32, with its weights; a lower precision and a GPU have their own check."""
+def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
+    """The encoder with weights of a lower precision, and what that changes of the measurements in float32."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
         install(model, exact.n_heads)
-    if (device, dtype) == ("cpu", "float32"):
-        return loaded
-    reason = differs_in_precision(loaded, _probe(loaded), PARITY[dtype])
+    reason = differs_in_precision(loaded, _sample(loaded), PARITY[dtype])
     return replace(
         loaded,
         reason=reason,
         patch_reason=exact.patch_reason or ("" if loaded.hooked else reason),
         hide_reason=exact.hide_reason or reason,
         one_head_reason=exact.one_head_reason or reason,
-    )
-
-
-def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: Any) -> Encoder:
-    """What is known of an encoder; its sizes are 0 before they are measured."""
-    sizes = dict.fromkeys(("n_layers", "n_heads", "d_model", "d_head"), 0)
-    return Encoder(
-        name=source.name,
-        revision=source.revision,
-        dtype="float32",
-        model=model,
-        tokenizer=tokenizer,
-        digest=weights_digest(source.folder),
-        **{"device": "cpu", **sizes, **facts},
     )
 
 
@@ -345,12 +274,12 @@ def _loader(source: Source, config):
     return AutoModel, ""
 
 
-def _probe(encoder: Encoder) -> Tokens:
+def _sample(encoder: Encoder) -> Tokens:
     """The tokens of a short sentence. Raises LoadError for a tokeniser that can't read it."""
     try:
-        return encoder.tokenize(PROBE)
+        return encoder.tokenize(SAMPLE)
     except TextError as error:
-        raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {PROBE!r}: {error}") from None
+        raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {SAMPLE!r}: {error}") from None
 
 
 def _joined(*notes: str) -> str:

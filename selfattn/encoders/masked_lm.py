@@ -8,17 +8,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 from torch import Tensor, nn
-from transformers import AutoModelForMaskedLM
-from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.heads_on_top import logits_of, read_head, take_encoder_out
+from selfattn.encoders.heads_on_top import MASKED, NoHead, check_head, logits_of, read_head, take_encoder_out
 from selfattn.encoders.placed_word import Tokens
-from selfattn.words import character_spans
-
-WHAT = "masked-language head"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +30,7 @@ class MaskedHead:
 
         Differentiable. Raises NotFinite.
         """
-        logits = logits_of(self.encoder, self._model, WHAT, states.reshape(1, -1, states.shape[-1]))[0]
+        logits = logits_of(self.encoder, self._model, MASKED, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
@@ -60,10 +55,10 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
     A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
     """
-    # Without a mask token there is no place to predict at.
-    families = MODEL_FOR_MASKED_LM_MAPPING_NAMES if encoder.tokenizer.mask_token_id is not None else ()
-    owners = "bert-base-uncased, roberta-base and distilbert-base-uncased"
-    model = read_head(encoder, AutoModelForMaskedLM, families, WHAT, owners)
+    check_head(encoder, MASKED)
+    if encoder.tokenizer.mask_token_id is None:
+        raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token, which marks the gap.")
+    model = read_head(encoder, MASKED)
     output, body = model.get_output_embeddings(), take_encoder_out(model)
     if output is not None and output.weight is body.get_input_embeddings().weight:
         output.weight = encoder.model.get_input_embeddings().weight
@@ -71,13 +66,13 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     return MaskedHead(encoder, tokenizer.mask_token, tokenizer.mask_token_id, model.to(encoder.device))
 
 
-def replace_word(text: str, index: int, replacement: str) -> str:
-    """The text with its word number `index` (from 0, by words.character_spans) replaced.
+def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
+    """The text with its word number `index` (of `tokens.words`, from 0) replaced.
 
     Raises IndexError for a word that isn't there.
     """
-    spans = character_spans(text)
-    if not 0 <= index < len(spans):
-        raise IndexError(f"Expected a word from 0 to {len(spans) - 1}, got {index}.")
-    start, stop = spans[index]
-    return text[:start] + replacement + text[stop:]
+    words = tokens.words_of[0]
+    if not 0 <= index < len(words):
+        raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")
+    start, stop = words[index].span
+    return tokens.text[:start] + replacement + tokens.text[stop:]

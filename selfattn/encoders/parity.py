@@ -1,8 +1,8 @@
-"""What an encoder is, measured at load: its maps' shapes, and its fast pass held against a plain eager pass.
+"""Check at load that the kernel reproduces the model: its weights and states, against a plain eager pass of the same folder.
 
 The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
-`eager` attention: for a short text, alone, padded beside a longer one, and with a word hidden from another, and for a text
-at the encoder's limit (of 512 tokens where it reads more). It is measured, not read from a list of families, and always in
+`eager` attention: for a short text, padded beside a longer one and with a word hidden from another, and for a text at the
+encoder's limit (of 96 tokens where it reads more) alone. It is measured, not read from a list of families, and always in
 float32.
 """
 
@@ -23,7 +23,7 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has
-MOST_TOKENS = 512  # of the text at the limit: a longer one would take longer to check than the encoder to load
+MOST_TOKENS = 96  # of the text at the limit: two passes over 512 take a base-size encoder longer than its load
 QUERIES = 16  # tokens of that text whose weights are compared; hidden states are, for every token
 
 # Largest differences that float32's rounding explains. A weight is at most 1. A context or a hidden state may be in the
@@ -34,6 +34,7 @@ WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
 SCORE = 16
 PADDED = 1e-4  # beyond it, padding changes an encoder's numbers
 KERNEL = "the kernel's weights"
+REACHES = 1e-6  # beyond it, a difference between two texts of one pass isn't its rounding
 SUM = 2e-2  # how far a row's sum may be from 1
 
 
@@ -64,9 +65,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
         encoder = replace(encoder)  # whose twin has the hooks, too
     hides = _in_one_head_and_in_all(short, n_layers, n_heads)
     padded, reasons = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
-    at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
+    single = [alone] if pinned else _eager(encoder, [limit], maps=False)
     recordings = []
-    for passes in ([alone], padded, *at_limit):
+    for passes in (padded, single):
         if not reasons.get(()):
             recordings, found = _held_against(encoder, passes)
             reasons |= found
@@ -262,26 +263,21 @@ def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRe
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     """Why the heads' outputs of an encoder with hooks can't be swapped or removed, or "".
 
-    What enters W_O must be the model's own weights times the recorded values, and must reach the last hidden state: tried
-    with a head removed in each layer, in a copy of the text of its own.
+    What enters W_O must be the model's own weights times the recorded values, and must reach the last hidden state: tried in
+    one pass over the text as it is and, for each layer, a copy with a head of that layer removed.
     """
-    n_layers, n_heads = len(alone.weights), alone.weights[0].shape[0]
-    ((recordings, *_), _) = _fast(encoder, [alone])
-    if len(recordings) != n_layers:
-        return (
-            f"a linear layer that takes what the heads hand over was found in {len(recordings)} of {n_layers} layers."
-        )
-    for layer, (recording, own) in enumerate(zip(recordings, alone.weights)):
-        if reason := _contexts_differ(recording, own.cpu()):
-            return f"in layer {layer}, {reason}."
-    heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
-    inputs = encoder.inputs([alone.tokens] * n_layers)
-    removed = [[Patch(*head, None, torch.zeros(recordings[0].context.shape[-1]))] for head in heads]
+    n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
+    removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
+    recorder = Recorder([[], *removed])
     with torch.no_grad():
-        plain = run(encoder.model, inputs).last_hidden_state
-        ours = run(encoder.model, inputs, Recorder(removed, keep=False)).last_hidden_state
-    for layer in range(n_layers):
-        if not _share(plain[layer], ours[layer]) > 0:
+        plain, *ours = run(encoder.model, encoder.inputs([alone.tokens] * (n_layers + 1)), recorder).last_hidden_state
+    if len(recorder.layers) != n_layers:
+        return f"a linear layer that takes what the heads hand over was found in {len(recorder.layers)} of {n_layers} layers."
+    for layer, (recording, own) in enumerate(zip(recorder.layers, alone.weights)):
+        if reason := _contexts_differ(recording.sentence(0, n), own.cpu()):
+            return f"in layer {layer}, {reason}."
+    for layer, without in enumerate(ours):
+        if not _share(plain, without) > REACHES:
             return f"in layer {layer}, a head's output doesn't reach the last hidden state."
     return ""
 

@@ -1,10 +1,11 @@
-"""A text as an encoder's tokeniser reads it, and a word where it stands in it."""
+"""A text as an encoder's tokeniser reads it, and a word where it occurs in it."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from selfattn.words import Word, character_spans, token_words
+from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, token_words, with_run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -16,9 +17,9 @@ class Tokens:
     tokens: tuple[str, ...]  # n word pieces, special tokens included
     ids: tuple[int, ...]  # n
     types: tuple[int, ...]  # n: which segment, as the model is told
-    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... as the tokeniser says, not from spelling
+    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... by the tokeniser's ids, one typed in the text too
     offsets: tuple[tuple[int, int], ...]  # n: the first character of its segment, and the one after the last
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens that neither has
     padding: int = 0  # how many of the n, the last ones, only fill up
     unknown: frozenset[int] = frozenset()  # positions of text of which the model is told only that it is unknown
     reader: str = field(repr=False)  # whose reading this is: `Encoder.reader`
@@ -27,29 +28,71 @@ class Tokens:
     def words(self) -> tuple[Word, ...]:
         """The words of both segments, in the order of their tokens."""
         words = []
-        for segment, text in enumerate((self.text, self.pair or "")):
-            words += token_words(text, self.offsets, [owner != segment for owner in self.segments])
+        for segment, text in enumerate(self._texts):
+            outside = [special or own != segment for special, own in zip(self.special, self.segments)]
+            words += token_words(text, self.offsets, outside)
         words.sort(key=lambda word: word.start)
         if not self.unknown:
             return tuple(words)
         marks = ((self.tokens[p] for p in word.positions if p in self.unknown) for word in words)
         return tuple(replace(word, unknown=next(mark, "")) for word, mark in zip(words, marks))
 
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """Both segments, blank where a special token was typed: no word reaches over it."""
+        texts = [self.text, self.pair or ""]
+        for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
+            if special and segment is not None:
+                texts[segment] = texts[segment][:start] + " " * (stop - start) + texts[segment][stop:]
+        return tuple(texts)
+
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Every place where one of these words stands, letter case aside, in order; not where the tokeniser doesn't know it."""
-        wanted = {spelling.casefold() for spelling in spellings}
-        known = (word for word in self.words if not word.unknown)
-        return tuple(PlacedWord(self, word.positions) for word in known if word.text.casefold() in wanted)
+        """Every place of one of these words, as `fold` matches them, in order; not where the tokeniser doesn't know it.
+
+        A part of a word whose parts share a token is found, too: its place is the whole word's. In a script without spaces a
+        word is the run of tokens that spells it.
+        """
+        return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
+
+    def _found(self, *spellings: str) -> list[tuple[int, ...]]:
+        """The positions of each place, known or not, in order."""
+        wanted = {fold(spelling) for spelling in spellings} - {""}
+        found = {place for spelling in wanted for place in self._spelled.get(spelling, ())}
+        for segment, text in enumerate(self._texts):
+            found |= {self._positions(segment, *span) for span in spans_in_runs(text, wanted)}
+        return sorted(place for place in found if place)
+
+    @cached_property
+    def _spelled(self) -> dict[str, list[tuple[int, ...]]]:
+        """By each folded spelling, of a word or a part of one, its places."""
+        found: dict[str, list[tuple[int, ...]]] = {}
+        for segment, text in enumerate(self._texts):
+            for start, stop in character_spans(text):
+                found.setdefault(fold(text[start:stop]), []).append(self._positions(segment, start, stop))
+        for word in self.words:
+            found.setdefault(fold(word.text), []).append(word.positions)
+        return found
+
+    def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
+        """The positions of the words that have one of these characters."""
+        words = self.words_of[segment]
+        first = bisect_right(words, start, key=lambda word: word.span[1])
+        last = bisect_left(words, stop, key=lambda word: word.at)
+        return tuple(range(words[first].start, words[last - 1].stop)) if first < last else ()
+
+    @cached_property
+    def words_of(self) -> list[list[Word]]:
+        """The words of each segment."""
+        return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """What the model is told only that it is unknown, in order; with spellings, where one of these words stands in it."""
-        wanted, found = {spelling.casefold() for spelling in spellings}, []
-        for position in sorted(self.unknown):
-            text, (start, stop) = (self.pair if self.segments[position] else self.text) or "", self.offsets[position]
-            within = (text[a:b] for a, b in character_spans(text) if a < stop and b > start)
-            if not wanted or any(word.casefold() in wanted for word in within):
-                found.append(text[start:stop].strip())
-        return found
+        """What the model is told only that it is unknown, in order; with spellings, where one of these words is part of it."""
+        places = self._found(*spellings)
+        return [
+            self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
+            for position in sorted(self.unknown)
+            if not spellings or any(position in place for place in places)
+        ]
 
     def why_unknown(self, *spellings: str) -> str:
         """Why a place of one of these words can't be used: the tokeniser doesn't know it there. "" where it knows them all."""
@@ -73,9 +116,9 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 
 
 class PlacedWord(NamedTuple, Generic[Sentence]):
-    """A word where it stands: the sentence as the encoder read it (an Encoding where it has been run), and its tokens.
+    """A word in its sentence: the sentence as the encoder read it (an Encoding where it has been run), and its tokens.
 
-    A plain tuple of both will do as well; so will any other tokens of the sentence where the word itself isn't asked for.
+    A plain tuple of both will do as well; so will any other tokens of the sentence.
     """
 
     sentence: Sentence
@@ -83,8 +126,13 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as it is spelled here, with its span of tokens."""
-        return next(word for word in self.sentence.words if word.positions == self.positions)
+        """The word as it is spelled here, with its span of tokens: of a run of words, all of it."""
+        return run_of(self.sentence.words, self.positions)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words of the sentence, in order, this one whole."""
+        return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:
@@ -105,10 +153,7 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
     @property
     def first_character(self) -> int:
         """The word's first character in its segment."""
-        start, stop = self.sentence.offsets[self.positions[0]]
-        text = (self.sentence.pair if self.sentence.segments[self.positions[0]] else self.sentence.text) or ""
-        # Some tokenisers count the space before a word as the word's own.
-        return start + len(text[start:stop]) - len(text[start:stop].lstrip())
+        return self.word.at
 
     @property
     def key(self) -> tuple[str, str | None, tuple[int, ...]]:

@@ -1,14 +1,16 @@
-"""How a sentence embedder makes one vector of a sentence, as its folder's own files say.
+"""The way a sentence embedder makes one vector of a sentence, as its folder's own files say.
 
-sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (which tokens' last hidden states are
-averaged) and two more small files. What one of them asks for and isn't done here is named and refused, never left out.
+sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
+averaged) and two more small files. A setting that changes the vector and isn't done here is refused by name, never left out.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from selfattn.encoders.checkpoint import PLACE, modules_folder, unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.placed_word import Tokens
@@ -16,17 +18,43 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
 STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: a cosine doesn't see it
+# Each name that a version of sentence-transformers has written for a step. A class of another package may do anything.
+TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
+    "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
+    "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
+    "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",
+    "sentence_transformers.base.modules.normalize.Normalize": "Normalize",
+}
 OLD_KEYS = {
     "pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# Which tokens a way of pooling averages. With the root of the length in place of the length a mean keeps its direction.
+# The tokens that each mode averages. Dividing by the root of the length keeps a mean's direction.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
+
+# Settings by file, with the values at which they change nothing here; None: with any value.
+SETTINGS_FILES = [  # the first that says something; old versions named it for the family
+    f"sentence_{family}_config.json"
+    for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+]
+ARGUMENTS = ("model_args", "model_kwargs", "config_args", "config_kwargs", "tokenizer_args", "processor_kwargs")
+PLAIN_TEXT = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
+TRANSFORMER = {
+    "max_seq_length": None, "unpad_inputs": None, "do_lower_case": (False,), "transformer_task": ("feature-extraction",),
+    "modality_config": (PLAIN_TEXT,), "module_output_name": ("token_embeddings",), "processing_kwargs": ({},),
+    **dict.fromkeys(("query_length", "document_length", "query_expansion", "tokenizer_name_or_path"), ()),
+    **dict.fromkeys(ARGUMENTS, ({},)),
+}  # fmt: skip
+POOLING = dict.fromkeys(
+    (*OLD_KEYS, "pooling_mode", "word_embedding_dimension", "embedding_dimension", "include_prompt")
+)
+NORMALIZE = dict.fromkeys(("module_input_name", "module_output_name"), ("sentence_embedding",))
+WHOLE = {"default_prompt_name": (), "truncate_dim": (), "model_type": ("SentenceTransformer",)}
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to make one vector of a sentence, or says what isn't done here; and which."""
+    """The encoder's folder doesn't say how to make one vector of a sentence, or asks for what isn't done here."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +76,11 @@ class Pooling:
 
 
 def load_pooling(encoder: Encoder) -> Pooling:
-    """How this encoder makes one vector of a sentence, from the folder it was loaded from. Raises NoPooling."""
+    """The encoder's way of making one vector of a sentence, from the folder it was loaded from. Raises NoPooling."""
     try:
-        return read_pooling(resolve(encoder.name, encoder.revision).folder)
+        folder = resolve(encoder.name, encoder.revision).folder
+        with unchanged(folder, encoder.files):
+            return read_pooling(folder)
     except LoadError as error:
         raise NoPooling(f"{encoder.title} can't be read as a sentence embedder: {error}") from None
     except NoPooling as error:
@@ -60,34 +90,74 @@ def load_pooling(encoder: Encoder) -> Pooling:
 def read_pooling(folder: Path) -> Pooling:
     """The same from a folder. Raises NoPooling, whose message wants the encoder's name before it, and LoadError.
 
-    Before version 2 the model stood in a folder of its own, 0_Transformer, beside that of the pooling.
+    Before version 2 the model had a folder of its own, 0_Transformer, beside that of the pooling.
     """
-    transformer, within = folder, ""
-    if re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists():
-        folder, within = folder.parent, folder.name
+    transformer, folder = folder, modules_folder(folder)
+    within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
         raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
     steps = read_json(folder / "modules.json", "pooling", of=list)
-    names = [str(step.get("type")).rpartition(".")[2] if isinstance(step, dict) else repr(step) for step in steps]
+    types = [str(step.get("type")) if isinstance(step, dict) else repr(step) for step in steps]
+    names = [TYPES.get(each, each) for each in types]
     if names not in (STEPS, STEPS[:2]):
-        raise NoPooling(f"makes its sentence vector by {', '.join(names)}; expected {', '.join(STEPS)}.")
-    first, place = str(steps[0].get("path", "")), str(steps[1].get("path", ""))
-    if first != within or not place or Path(place).name != place:
         raise NoPooling(
-            f"has its steps in {first or '.'!r} and {place!r}; expected {within or '.'!r} and a folder such as '1_Pooling'."
+            f"makes its sentence vector by {', '.join(names)[:300]}; expected {', '.join(STEPS)} of sentence-transformers."
         )
-    pooled = read_json(folder / place / "config.json", "pooling")
-    modes = pooled.get("pooling_mode") or [mode for key, mode in OLD_KEYS.items() if pooled.get(key)]
-    modes = [modes] if isinstance(modes, str) else modes
-    if len(modes) != 1 or modes[0] not in POOLED:
+    first, *places = (str(step.get("path", "")) for step in steps)
+    if first != within or any(not PLACE.fullmatch(place) for place in places):
         raise NoPooling(
-            f"pools tokens by {' and '.join(map(str, modes)) or 'nothing'}; expected one of {', '.join(POOLED)}."
+            f"has its steps in {', '.join(map(repr, [first or '.', *places]))}; expected {within or '.'!r} and folders such as "
+            "'1_Pooling'."
         )
-    own = read_json(transformer / "sentence_bert_config.json", "pooling", {})
-    if own.get("do_lower_case"):
-        raise NoPooling("puts each text in lower case before its tokeniser, which isn't done here.")
-    prompts = read_json(folder / "config_sentence_transformers.json", "pooling", {})
-    if (prompt := prompts.get("default_prompt_name")) is not None:
-        raise NoPooling(f"puts a prompt ({prompt!r}) before each text, which isn't done here.")
-    most = own.get("max_seq_length")
-    return Pooling(modes[0], most if isinstance(most, int) else None)
+    for place in places[1:]:
+        _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", "pooling", {}))
+    _check_whole(folder / "config_sentence_transformers.json", normalized=len(steps) == len(STEPS))
+    return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
+
+
+def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
+    """Refuse settings that aren't `harmless`, the values at which each changes nothing. Raises NoPooling."""
+    for key, value in settings.items():
+        if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
+            raise NoPooling(
+                f"asks in {file.name} ({file.parent.name}) for {key[:80]} = {str(value)[:80]!r}, which isn't done here."
+            )
+
+
+def _check_whole(file: Path, normalized: bool) -> None:
+    """Refuse what changes every vector, or compares two otherwise than by their cosine. Raises NoPooling."""
+    settings = read_json(file, "pooling", {})
+    similarity = ("cosine", "dot") if normalized else ("cosine",)
+    harmless = {**WHOLE, "similarity_fn_name": similarity}
+    _check(file, harmless, {key: settings[key] for key in harmless if key in settings})
+
+
+def _mode(file: Path) -> str:
+    """The mode of pooling. Raises NoPooling, LoadError."""
+    settings = read_json(file, "pooling")
+    _check(file, POOLING, settings)
+    modes = settings.get("pooling_mode", [mode for key, mode in OLD_KEYS.items() if settings.get(key)])
+    modes = modes if isinstance(modes, list) else [modes]
+    if len(modes) != 1 or modes[0] not in list(POOLED):
+        raise NoPooling(
+            f"pools tokens by {' and '.join(map(str, modes))[:80] or 'nothing'}; expected one of {', '.join(POOLED)}."
+        )
+    return modes[0]
+
+
+def _max_tokens(transformer: Path) -> int | None:
+    """The number of tokens after which a text is cut. Raises NoPooling, LoadError."""
+    files = ((transformer / name, read_json(transformer / name, "pooling", {})) for name in SETTINGS_FILES)
+    file, settings = next((each for each in files if each[1]), (transformer, {}))
+    most = settings.get("max_seq_length")
+    for key in ARGUMENTS:
+        if isinstance(given := settings.get(key), dict):  # sentence-transformers drops trust_remote_code itself
+            settings[key] = {name: value for name, value in given.items() if name != "trust_remote_code"}
+            if key in ("tokenizer_args", "processor_kwargs"):
+                most = settings[key].pop("model_max_length", most)
+    _check(file, TRANSFORMER, settings)
+    if most is not None and (type(most) is not int or most < 1):
+        raise NoPooling(
+            f"cuts texts after {str(most)[:80]!r} tokens (max_seq_length); expected a whole number from 1 up."
+        )
+    return most

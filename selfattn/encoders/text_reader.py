@@ -43,22 +43,23 @@ class TextReader:
                 f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
             )
         ):
-            read = self.tokenizer.read(text, pair, self.max_tokens)
-        self._check_length(read["n"])  # of a longer one no token came
-        if all(read["special"]):
+            read = self.tokenizer.read(text, pair)
+        self._check_length(len(read.ids))
+        special = self.tokenizer.special(read)
+        if all(special):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
-        no_word, what = self.tokenizer.unk_token_id, zip(read["ids"], read["special"])
-        unknown = frozenset(at for at, (number, special) in enumerate(what) if number == no_word and not special)
+        no_word, each = self.tokenizer.unk_token_id, enumerate(zip(read.ids, special))
+        unknown = frozenset(at for at, (number, added) in each if number == no_word and not added)
         tokens = Tokens(
             text=text,
             pair=pair,
             # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
-            tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read["tokens"])),
-            ids=tuple(read["ids"]),
-            types=tuple(read["types"]),
-            special=tuple(map(bool, read["special"])),
-            offsets=tuple(map(tuple, read["offsets"])),
-            segments=tuple(read["segments"]),
+            tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
+            ids=tuple(read.ids),
+            types=tuple(read.type_ids),
+            special=special,
+            offsets=tuple(read.offsets),
+            segments=tuple(read.sequence_ids),
             unknown=unknown,
             reader=self.reader,
         )
@@ -77,9 +78,9 @@ class TextReader:
         self._check_length(len(tokens.ids))
         if (number := max(tokens.ids)) >= self._rows:
             raise TextError(
-                f"The token {tokens.tokens[tokens.ids.index(number)]!r} has the number {number:,}, and {self.title} has vectors "
-                f"for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again from "
-                "one model."
+                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the number {number:,}, and {self.title} has "
+                f"vectors for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again "
+                "from one model."
             )
         if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
             raise TextError(
@@ -120,13 +121,12 @@ class TextReader:
         if not isinstance(word, str) or not word.strip():
             raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
         word = word.strip()
-        parts = len(character_spans(word))
-        if parts != 1:
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         tokens = self.tokenize(sentence)
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
-        places = tokens.places(word, *more)
+        places, parts = tokens.places(word, *more), len(character_spans(word))
+        if parts != 1 and not tokens.places(word):  # several are one word where they share a token
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return places

@@ -1,4 +1,4 @@
-"""Reading a file that somebody else made: only a plain file, only so many bytes, only so much JSON; else a LoadError."""
+"""Reads a file that somebody else made: a plain file, of limited size, with valid JSON; anything else is a LoadError."""
 
 import json
 import os
@@ -11,8 +11,6 @@ from typing import Any, BinaryIO
 from selfattn.encoders.errors import LoadError
 
 MOST_BYTES = 16 * 2**20  # of a file of JSON
-MOST_VALUES = 4_000_000  # in one JSON file: the longest vocabularies with their merges have half of that
-MOST_DEPTH = 32
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -28,7 +26,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a plain file of at most so many; raises LoadError."""
+    """The content of a plain file of at most `most_bytes`; raises LoadError."""
     with open_plain(path) as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
@@ -41,7 +39,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = dict) -> Any:
-    """The JSON object (or list) in a file, no key in it twice; raises LoadError of this kind. otherwise: where there is none."""
+    """The JSON object (or list) in a file. otherwise: what a missing file holds. Raises LoadError of this kind."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:
@@ -53,32 +51,19 @@ def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = d
 
 
 def parse_object(data: bytes, of: type = dict) -> Any:
-    """The one JSON object (or list) that these bytes hold, of at most MOST_VALUES values; raises ValueError or RecursionError."""
-    if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
-        raise ValueError(f"it holds more than {MOST_VALUES:,} values")
+    """The JSON object (or list) in these bytes; raises ValueError or RecursionError."""
     value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
     if not isinstance(value, of):
         raise ValueError(f"expected one JSON {'object' if of is dict else 'list'}, got {type(value).__name__}")
     return value
 
 
-def walk(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every value in a JSON value, with the key that it (or the list it is in) has; raises ValueError beyond MOST_DEPTH."""
-    yield key, value
-    if not isinstance(value, dict | list):
-        return
-    if depth >= MOST_DEPTH:
-        raise ValueError(f"it is nested deeper than {MOST_DEPTH}")
-    for inner, each in value.items() if isinstance(value, dict) else ((key, each) for each in value):
-        yield from walk(each, inner, depth + 1)
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raise LoadError where the system won't give what is asked inside of a file or folder."""
+    """Turn the system's errors about a file or folder into a LoadError."""
     try:
         yield
-    except (OSError, RuntimeError) as error:  # the latter for a loop of links, by the version of Python
+    except (OSError, RuntimeError) as error:  # some versions of Python raise a RuntimeError for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         raise LoadError(
             "file", f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
@@ -91,7 +76,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object's values; ValueError for a key that stands twice: one reader takes the first value, another the last."""
+    """A JSON object's values. Raises ValueError for a key that is there twice: readers differ in which value they take."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:

@@ -1,4 +1,4 @@
-"""A whole view as one ZIP: figures, tables, arrays, a report that says what they are, and the provenance of it all as JSON."""
+"""A whole view as one ZIP: figures, tables, arrays, an HTML report, and the provenance as JSON."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
-    """The view as a ZIP; PNGs with `scale` pixels a unit, pictures `width` units wide (None: as drawn)."""
+    """Return the view as a ZIP. scale: a PNG's pixels per unit. width: the pictures' width in units (None: as drawn)."""
     view = replace(  # each is drawn once
         view,
         figures={name: cache(make) for name, make in view.figures.items()},
@@ -34,5 +34,5 @@ def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
 
 
 def safe_name(name: str) -> str:
-    """A name that is a plain file name on every system: letters, digits, "-" and "_"."""
+    """Make a name that is a valid file name on every system: letters, digits, "-" and "_"."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

@@ -3,20 +3,24 @@
 import io
 import re
 import textwrap
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import vl_convert as vlc
+from PIL import Image
 from PIL.PngImagePlugin import PngInfo, putchunk
 
-from selfattn.charts.labels import drawable, drawable_spec, unlimited_spec
+from selfattn.charts.labels import REPLACEMENT, drawable, drawable_spec, unlimited_spec
+from selfattn.charts.theme import FONT
 from selfattn.charts.vega import Spec, in_light
 from selfattn.export.provenance import Provenance
 from selfattn.tidy_tables import csv_text
@@ -29,6 +33,10 @@ NARROWEST = 260  # units: a chart narrower than this is no measure for the text 
 NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
 painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # what draws: vl-convert, or a process that has it
+NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
+BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories that a font may draw as nothing
+CELL, COLUMNS = 32, 50  # of the sheet on which characters are tried: pixels, cells a row
+NAMED = 5  # characters that a note names
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
@@ -57,7 +65,8 @@ class View:
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
     """The spec with the provenance's title above it and its sentences and line beneath the title, about `width` units wide."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
-    subtitle = [*sentences, *_lines(provenance.line(), width)]
+    note = _lines(provenance.note, width) if provenance.note else []
+    subtitle = [*sentences, *_lines(provenance.line(), width), *note]
     text = _lines(provenance.title, width, LETTER * 1.4)
     return {**spec, "title": {"text": text, "subtitle": subtitle, "offset": 16, "anchor": "start"}}
 
@@ -91,10 +100,15 @@ def png(
 ) -> bytes:
     """The chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), provenance in it and its metadata.
 
-    plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Raises
-    ValueError where the picture would have more than MAX_PIXELS pixels.
+    plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Characters
+    that no font here has are drawn as U+FFFD, and the provenance says so. Raises ValueError where the picture would have more
+    than MAX_PIXELS pixels.
     """
     picture = svg(spec, provenance, width, plain)
+    texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
+    if lacking := without_font("".join(texts)):
+        provenance = replace(provenance, note=font_note(lacking))
+        picture = svg(spec, provenance, width, plain).translate(dict.fromkeys(map(ord, lacking), REPLACEMENT))
     wide, high = (side * scale for side in svg_size(picture))
     if not 1 <= wide * high <= MAX_PIXELS:
         raise ValueError(
@@ -104,6 +118,35 @@ def png(
     raw = painter.get().svg_to_png(picture, scale=1.0, ppi=UNITS_PER_INCH * scale)
     notes = {"Title": provenance.title, "Software": "selfattn", "Source": provenance.link}
     return _with_texts(raw, {**notes, "provenance": provenance.json()})
+
+
+def without_font(text: str) -> str:
+    """The characters of a text that no font here has: those drawn as a character that doesn't exist is drawn."""
+    foreign = sorted(
+        {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
+    )
+    if not foreign:
+        return ""
+    cells = "".join(
+        f'<svg x="{CELL * (at % COLUMNS)}" y="{CELL * (at // COLUMNS)}" width="{CELL}" height="{CELL}">'
+        f'<text x="6" y="24" font-size="18" font-family="{FONT}">{each}</text></svg>'
+        for at, each in enumerate([NO_CHARACTER, *foreign])
+    )
+    rows = len(foreign) // COLUMNS + 1
+    sheet = f'<svg xmlns="http://www.w3.org/2000/svg" width="{CELL * COLUMNS}" height="{CELL * rows}">{cells}</svg>'
+    pixels = np.asarray(Image.open(io.BytesIO(painter.get().svg_to_png(sheet, scale=1.0))))
+    drawn = pixels.reshape(rows, CELL, COLUMNS, CELL, -1).swapaxes(1, 2).reshape(rows * COLUMNS, -1)
+    return "".join(each for each, cell in zip(foreign, drawn[1:]) if (cell == drawn[0]).all())
+
+
+def font_note(lacking: str) -> str:
+    """The characters that no font here has, and the remedy."""
+    named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
+    more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
+    return (
+        f"No font here has {named}{more}: a PNG shows {REPLACEMENT} instead. Take the SVG, or install fonts where selfattn "
+        "runs (Debian: apt-get install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji)."
+    )
 
 
 def draw_svg(spec: Spec) -> str:

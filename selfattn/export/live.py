@@ -1,8 +1,8 @@
-"""Figures that answer to hover and click inside an HTML file, opened from disk and offline: Vega, Vega-Lite and vega-embed.
+"""Interactive figures for an HTML file that opens from disk and offline: Vega, Vega-Lite and vega-embed.
 
-Their JavaScript is vl-convert's own, so a page draws with what the pictures are drawn with. A figure's expressions are
-interpreted, never evaluated (https://vega.github.io/vega/usage/interpreter/), so a page's policy can forbid eval; its spec
-is data, which no browser runs. Without JavaScript, and where it fails, the picture stays.
+The JavaScript is vl-convert's own, so live figures and pictures use the same versions. Vega interprets a figure's expressions
+instead of evaluating them (https://vega.github.io/vega/usage/interpreter/), so a page's policy can forbid eval. A spec is
+data, which no browser runs. Without JavaScript, or if it fails, the page keeps the picture.
 """
 
 import json
@@ -13,9 +13,9 @@ from selfattn.charts.labels import drawable_spec
 from selfattn.charts.vega import Spec
 from selfattn.export import files
 
-FILE = "figures.js"  # what pages that stand beside one another share
+FILE = "figures.js"  # the script that pages in one folder share
 
-# Runs at a page's end: each figure is drawn in place of its picture.
+# Runs at the end of a page, and draws each figure in place of its picture.
 _START = """
 for (const place of document.querySelectorAll(".live")) {
   const picture = place.querySelector("img"), figure = place.appendChild(document.createElement("div"));
@@ -32,16 +32,16 @@ for (const place of document.querySelectorAll(".live")) {
 
 @cache
 def script() -> str:
-    """The JavaScript, about 900 kB: to be the content of FILE, or of an inline script, which it can't end before its own end."""
+    """Return the JavaScript, about 900 kB, for FILE or for an inline script: nothing in it can close the script element."""
     bundle = files.painter.get().javascript_bundle(_START)
-    # In a string and in a regular expression, where these may stand, the escape means the same.
+    # These occur in strings and regular expressions only, and there the escape means the same.
     return re.sub(r"<(?=/script|script|!--)", r"\\x3c", bundle, flags=re.IGNORECASE)
 
 
 def data(spec: Spec, reading: str) -> str:
-    """A Vega-Lite spec as a data block to stand beside its picture. reading: its text alternative, where it has none.
+    """Return a Vega-Lite spec as a data block to put beside its picture. reading: its text alternative, if the spec has none.
 
-    Inside the block no text of a spec can end it or begin another element: "<", ">" and "&" are spelled as escapes.
+    The block escapes "<", ">" and "&", so that no text in a spec can close it or open another element.
     """
     text = json.dumps(drawable_spec({"description": reading, **spec}), ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&":

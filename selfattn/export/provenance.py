@@ -18,21 +18,23 @@ PACKAGES = ("torch", "transformers", "altair", "vl-convert-python")
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The encoder, the sentences, the head and the versions behind a figure; without an encoder, the kernel or a lesson."""
+    """The encoder, sentences, head and versions behind a figure. Figures of the kernel or of a lesson have no encoder."""
 
     title: str
     link: str = ""
     model: str = ""
     revision: str | None = None
-    digest: str = ""  # of the weights
+    digest: str = ""  # the weights' sha256
+    content: str = ""  # `Encoder.content`, the identity of the encoder
     device: str = "cpu"
     dtype: str = ""
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
     tokens: dict[str, list[str]] = field(default_factory=dict)
-    layer: int | None = None  # None for what shows all layers
-    head: int | None = None  # None for what shows all heads
-    error: float | None = None  # largest difference of the kernel's weights to the model's own, where one was measured
+    layer: int | None = None  # None: all layers
+    head: int | None = None  # None: all heads
+    error: float | None = None  # largest difference of the kernel's weights to the model's own; None: not measured
     recomputed: bool = True  # False: the model's own weights are shown as it reports them
+    note: str = ""  # on the file: how its picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod
@@ -47,8 +49,8 @@ class Provenance:
         error: float | None = None,
         link: str = "",
     ) -> "Provenance":
-        """The provenance of something made from these encoded sentences ("A", "B" ...) by this encoder."""
-        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
+        """The provenance of a figure that this encoder makes from these encoded sentences ("A", "B" ...)."""
+        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
             sentences={name: one.text for name, one in encodings.items()},
@@ -57,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
-        """Narrow it to one figure: its name as title, the head only where it shows one, these sentences (None: all)."""
+        """Narrow it to one figure: its name as title, the head only with `one_head`, and these sentences (None: all)."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -90,6 +92,6 @@ class Provenance:
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """The versions of what makes the numbers and the pictures."""
+    """The versions of Python, selfattn and the packages that compute and draw."""
     own = ("python", platform.python_version()), ("selfattn", selfattn.__version__)
     return *own, *((package, version(package)) for package in PACKAGES)

@@ -1,7 +1,7 @@
-"""A view as one HTML file that opens anywhere, offline: pictures, numbers, and where they come from.
+"""A view as one HTML file that opens anywhere, offline: pictures, numbers and their provenance.
 
-Each chart is an SVG in a data URI and each table a CSV in one; a live figure (export/live.py) stands in its picture's place.
-Nothing is fetched, and no script runs but the one that draws live figures, which the file's own content policy enforces too.
+Each chart is an SVG and each table a CSV, in data URIs; a live figure (export/live.py) replaces its picture. The file fetches
+nothing, and only the script that draws live figures runs. The file's own content policy enforces both.
 """
 
 import base64
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from selfattn import numbers
-from selfattn.charts.labels import drawable
+from selfattn.charts.labels import drawable, isolated_words
 from selfattn.export import files, live
 from selfattn.export.files import View
 
-SHOWN_ROWS = 100  # of a table; its CSV in the same file has them all
+SHOWN_ROWS = 100  # rows to show of a table; its CSV in the same file has all
 
 STYLE = """
 :root { color-scheme: light; font: 16px/1.5 "Source Sans 3", "DejaVu Sans", "Noto Sans", sans-serif; color: #1b2330 }
@@ -29,14 +29,14 @@ body:has(.live) { max-width: 84rem } .live { overflow-x: auto } .live > div { di
 """
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-BESIDE = "'self' file:"  # a script beside the page: on a server its own, on a disk, where no page has an origin, a file
+BESIDE = "'self' file:"  # a script beside the page: from its server, or from disk, where a page has no origin
 
 
 def html(view: View, width: float | None = None, index: str = "", script: str = "") -> str:
-    """The view as a page; pictures `width` units wide (None: as drawn). All text is escaped.
+    """Return the view as a page, with all text escaped. width: the pictures' width in units (None: as drawn).
 
-    index: the file that lists this page among others, to link to. script: the file beside the page that holds live.script(),
-    where a figure is live; without one the page holds it itself and stands alone.
+    index: the file that lists this page among others, to link to. script: the file beside the page that holds live.script();
+    without one, a page with live figures contains the script.
     """
     run, allowed = _script(script) if view.live else ("", "")
     parts = [
@@ -59,7 +59,7 @@ def html(view: View, width: float | None = None, index: str = "", script: str = 
 
 
 def document(title: str, parts: Iterable[str], scripts: str = "") -> str:
-    """A page with this title and these parts, which are HTML already. scripts: which may run, in its policy's own words."""
+    """Return a page with this title and these HTML parts. scripts: the allowed scripts, in the syntax of script-src."""
     title, policy = _text(title), f"{POLICY}; script-src {scripts}" if scripts else POLICY
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -70,12 +70,12 @@ def document(title: str, parts: Iterable[str], scripts: str = "") -> str:
 
 
 def paragraph(text: str) -> str:
-    """A quiet line."""
+    """Return a paragraph in small grey type."""
     return f'<p class="quiet">{_text(text)}</p>'
 
 
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
-    """A page in an index: its title as a link to its file, its sentences, and what it comes to."""
+    """Return a page's entry in an index: its title as a link to its file, its sentences and its finding."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
@@ -92,7 +92,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _script(file: str) -> tuple[str, str]:
-    """What draws the live figures, and what a policy calls it: beside the page, or in it."""
+    """Return the script element that draws live figures, and its source in script-src: beside the page, or inline."""
     if file:
         return f'<script src="{_text(file)}"></script>', BESIDE
     digest = base64.b64encode(hashlib.sha256(live.script().encode()).digest()).decode()
@@ -135,6 +135,7 @@ def _origin(view: View) -> Mapping[str, object]:
         "encoder": provenance.model,
         "revision": provenance.revision or "a folder",
         "weights, sha256": provenance.digest,
+        "weights, configuration and tokeniser, sha256": provenance.content,
         "layer": "all" if provenance.layer is None else provenance.layer,
         "head": "all" if provenance.head is None else provenance.head,
         "ran on": f"{provenance.device}, {provenance.dtype}",
@@ -146,7 +147,7 @@ def _origin(view: View) -> Mapping[str, object]:
 
 
 def _text(text: str) -> str:
-    return escape(drawable(text))
+    return escape(isolated_words(drawable(text)))
 
 
 def _data_uri(kind: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The example pairs as static pages with an index: a folder for any web space or a stick, its figures live, offline."""
+"""Writes the example pairs as static pages with an index: a folder for any web server or disk, with live figures."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from selfattn.views.one_head import whole_head, words_row
 from selfattn.views.two_sentences import FIGURE, word_in_two_sentences
 
 INDEX = "index.html"
-WIDTH = 1000  # of that figure where it is a picture; live it follows the window
+WIDTH = 1000  # the main figure's picture, in units; the live figure follows the window
 
 
 class SiteError(ValueError):
@@ -24,11 +24,11 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """A page a pair, named by its word, what draws their figures, and the index, in a new or empty folder.
+    """Write a page per pair, named by its word, the script of the figures, and the index into a new or empty folder.
 
-    wrote(file) is called after each.
+    wrote(file) is called after each file.
 
-    Raises SiteError for a folder that holds something, NotRecomputable if its heads' outputs can't be replaced.
+    Raises SiteError for a folder that isn't empty, NotRecomputable if the encoder's attention can't be recomputed.
     """
     encoder.check_recomputable()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -49,7 +49,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_view(encoder: Encoder, example: Example) -> tuple[View, str]:
-    """One pair as the main view shows it, its leading head open; and what it comes to, in a line."""
+    """Return one pair as the main view shows it, with its leading head in detail, and its answer in one line."""
     a, b, control = (encoder.encode(text).places(example.word)[0] for text in example.sentences)
     read = labelled_sentences()
     labelled, many = read[read["word"] == example.word], stored("hidden_words", encoder, read)

@@ -1,4 +1,4 @@
-"""The corpus job: what a word attends to, in every head, over a table of any size. `python -m selfattn.scan --help`."""
+"""The corpus scan: a word's weights in every head, over a table of any size. See `python -m selfattn.scan --help`."""
 
 from selfattn.scan.output import Scan, ScanError, read_scan
 

@@ -95,7 +95,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = options.add_argument
-    add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file (.txt to search in), or a folder of them")
+    add(
+        "source", metavar="INPUT", help="a .csv, .tsv, .jsonl or .parquet file (.txt to search in), or a folder of them"
+    )
     add("--word", metavar="WORD", dest="words", action="append", default=[], help="search the texts for it; repeatable")
     add("--words", metavar="FILE", dest="listed", help="search the texts for the words of a file, one a line")
     add("--heads", metavar="HEADS", type=_heads, help="measure these alone, L5H10,L0H4 (default: all)")

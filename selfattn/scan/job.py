@@ -1,4 +1,4 @@
-"""A scan from start to end: read the input part by part, measure and write each part that isn't there yet."""
+"""Runs a scan: reads the input part by part, and measures and writes each part that doesn't exist yet."""
 
 import hashlib
 import json
@@ -14,14 +14,14 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, rows_of
 
-PART_ROWS = 1024  # seconds on a processor: a killed job repeats one part at most
-Progress = Callable[[int], None]  # so many more rows are done
-Part = tuple[str, list[Row]]  # its name and its rows: they are measured together and written as one file
+PART_ROWS = 1024  # takes seconds on a CPU; a killed job repeats one part at most
+Progress = Callable[[int], None]  # gets the number of rows done since the last call
+Part = tuple[str, list[Row]]  # name and rows: measured together, and written as one file
 
 
 @dataclass(frozen=True)
 class Job:
-    """A scan's input, encoder, options and folder. Plain values only, so that it travels to other machines."""
+    """A scan's input, encoder, options and folder. Plain values only, so that it can be sent to other machines."""
 
     source: str
     output: str
@@ -32,7 +32,7 @@ class Job:
     part_rows: int = PART_ROWS
     vectors: bool = False
     batch_tokens: int | None = None
-    words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word has it
+    words: tuple[str, ...] = ()  # to search every text for; empty: use the tables' column word
     heads: tuple[Head, ...] | None = None  # to measure; None: all
     sources: bool = False  # hide every other word from each occurrence
 
@@ -40,17 +40,22 @@ class Job:
         """The job's encoder. Raises LoadError."""
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
+    def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
+        """The rows of each input file, numbered through all. searched: of any texts, without words. Raises InputError."""
+        numbers = count()
+        for file in input_files(Path(self.source), searched):
+            yield (row._replace(row=next(numbers)) for row in rows_of(file, searched))
+
     def parts(self) -> Iterator[Part]:
-        """The input, at most `part_rows` rows a part, never of two files. Raises InputError."""
-        numbers, names = count(), (f"part-{index:06d}" for index in count())
-        for file in input_files(Path(self.source), bool(self.words)):
-            rows = (row._replace(row=next(numbers)) for row in rows_of(file, bool(self.words)))
+        """Yield the input in parts of at most `part_rows` rows, each from one file. Raises InputError."""
+        names = (f"part-{index:06d}" for index in count())
+        for rows in self.tables(bool(self.words)):
             while part := list(islice(rows, self.part_rows)):
                 yield next(names), part
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Run the job, or the rest that an earlier run has left; engine(job, encoder, parts, counter) makes the parts.
+    """Run the job, or the parts that an earlier run has left. engine(job, encoder, parts, counter) scans them.
 
     progress(done, total) returns the counter. Raises InputError, ScanError, LoadError or NotRecomputable before it writes.
     """
@@ -68,7 +73,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
         raise InputError(f"{encoder.title} has no {', '.join(strange)}: {has}. Change --heads.")
     if job.sources:
         encoder.check_hideable()
-    sizes = {name: len(rows) for name, rows in job.parts()}  # reads all once: an unreadable file stops the job here
+    sizes = {name: len(rows) for name, rows in job.parts()}  # reads all input: an unreadable file stops the job here
     about = describe(job, encoder, files) | {"n_parts": len(sizes)}
     if earlier:
         check_same(earlier, about)
@@ -89,7 +94,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. Doing it again does no harm: the same file takes the same place."""
+    """Measure and write one part. Repeating it is safe: it replaces the file by the same one."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
@@ -99,7 +104,7 @@ def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambd
 
 
 def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
-    """All that decides the results, for scan.json."""
+    """Return everything that determines the results, for scan.json."""
     about = {"format": FORMAT, "words": list(job.words), "heads": list(map(str, job.heads or encoder.all_heads))}
     about |= {name: getattr(job, name) for name in ("part_rows", "vectors", "sources")}
     about |= {name: getattr(encoder, name) for name in ("name", "revision", "dtype", "n_layers", "n_heads", "d_model")}
@@ -107,12 +112,14 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
         with open(path, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         about[f"input {path.relative_to(Path(job.source).parent)}"] = digest
-    return about | {f"encoder {name}": digest for name, digest in encoder.files.items()}
+    return about | {"content": encoder.content}
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError for the first thing in which this isn't what is being scanned."""
+    """Raise ScanError for the first entry in which `about` differs from the scan's."""
     for name, value in about.items():
+        if name in ("name", "revision"):  # the same content may lie in another folder now
+            continue
         if (before := scan.about.get(name)) != value:
             other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"
             raise ScanError(f"{other}. Give the command, encoder and input of then, or choose another --output.")

@@ -1,6 +1,6 @@
-"""One chunk of rows to one table: what each occurrence of the word attends to, in every head.
+"""Measures a chunk of rows as one table: the weights of each occurrence of the word, in every head.
 
-Only the word's own rows are computed, O(n) a head, batched over sentences of like length and on the model's device.
+It computes only the word's own rows, O(n) per head, in batches of sentences of similar length, on the model's device.
 """
 
 import math
@@ -23,14 +23,14 @@ from selfattn.encoders.pair_terms import rows_of
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
 from selfattn.scan.tables import InputError, Row
-from selfattn.words import Word, character_spans
+from selfattn.words import Word, character_spans, fold, words_in
 
-MOST_SOURCES = 3  # context words that are named for an occurrence
+MOST_SOURCES = 3  # most context words to name for an occurrence
 
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that can't be used, and why."""
+    """A row that can't be used, and the reason."""
 
     row: Row
     reason: str
@@ -50,15 +50,15 @@ def measure(
     sources: bool = False,
     words: Sequence[str] = (),
 ) -> tuple[pa.Table, list[Reject]]:
-    """In the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
+    """Return the rows' occurrences as a table (see `schema`), in the input's order, and the rejected rows.
 
-    All rows are held, as tokens and results 50 kB each, so that those of like length share a pass. vectors: keep the word's
-    vector after the embedding and after each layer. progress(n) is called as n more rows are done. heads: the ones to measure
-    (None: all).
-    words (of `words_to_find`): search each sentence for these, instead of for the row's own word; a row without any is left out.
-    sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most. What
-    it doesn't say: where to (1 - cosine has no direction), and what other tokens still pass on of the hidden word.
-    Raises NotRecomputable where words can't be hidden. (Geva et al. 2023, section 5)
+    All rows stay in memory (50 kB each, tokens and results), so that those of similar length share a pass. vectors: keep the
+    word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads: those to
+    measure (None: all).
+    words (of `words_to_find`): search each sentence for these instead of the row's own word; leave out a row without any.
+    sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most (Geva et
+    al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on the hidden word.
+    Raises NotRecomputable if words can't be hidden.
     """
     if sources:
         encoder.check_hideable()
@@ -73,7 +73,7 @@ def measure(
     progress(len(rows) - len(usable))
     tables = [wanted.empty_table()]
     for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
-        # In one pass; in two where the memory doesn't suffice for one.
+        # Use one pass, or two if the memory is too small for one.
         own = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
         there = {row for table in own for row in table["row"].to_pylist()}
         rejects += [Reject(row, reason) for row, _ in batch if row.row not in there]
@@ -87,36 +87,36 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """The columns of a part. The lists run over the heads that are measured: of all, [layer * n_heads + head].
+    """The columns of a part. Lists have one entry per measured head; if all are measured, [layer * n_heads + head].
 
-    Those of sources have an entry for each other word, up to three, and no nulls: whatever reads them can unnest them.
+    Lists of sources have one entry per other word, up to three, and no nulls, so that any reader can unnest them.
     """
     fields = [
-        pa.field("row", pa.int64()),  # of the input, from 0
+        pa.field("row", pa.int64()),  # the input's row, from 0
         pa.field("sentence", pa.string()),
-        pa.field("word", pa.string()),  # as it stands in the sentence
+        pa.field("word", pa.string()),  # as spelled in the sentence
         pa.field("start", pa.int32()),  # its first character in the sentence
-        pa.field("sense", pa.string()),  # null where none was given
+        pa.field("sense", pa.string()),  # null if none was given
         pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word that gets most; special tokens don't count
-        pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # what it gets, over all its pieces
+        pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # its weight, summed over its pieces
         pa.field("entropy", pa.list_(pa.float32(), n_measured)),  # bits, over all tokens
-        pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # what special tokens get, 0 to 1
+        pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # the weight on special tokens, 0 to 1
     ]
     if vectors:  # [layer * d_model + i], layer 0 being the embedding output
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
     if sources:
-        fields.append(pa.field("sources", pa.list_(pa.string())))  # hidden from it, they move it most; falling
-        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # how far: 1 - cosine, last hidden state
+        fields.append(pa.field("sources", pa.list_(pa.string())))  # words whose hiding moves it most; largest first
+        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # their moves: 1 - cosine, last hidden state
     shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Words to search texts for, each once, case-folded and sorted. Raises InputError for text that is not one word."""
+    """Words to search texts for, each once, folded for matching and sorted. Raises InputError for text that is not one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
-    return tuple(sorted({word.strip().casefold() for word in words}))
+    return tuple(sorted({fold(word.strip()) for word in words}))
 
 
 def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tuple[list[_Usable], list[Reject]]:
@@ -125,8 +125,10 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
         try:
             if row.problem:
                 raise TextError(row.problem)
-            found = _words_in(row.sentence, words) if words else (row.word,)
-            row = row._replace(word=", ".join(found)) if words else row
+            found: Sequence[str] = (row.word,)
+            if words:  # a sentence that is no text is rejected where it is located
+                found = words_in(row.sentence, words) if isinstance(row.sentence, str) else words
+                row = row._replace(word=", ".join(found))
             if found:
                 usable.append((row, encoder.locate(row.sentence, *found)))
         except TextError as error:
@@ -134,23 +136,12 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
     return usable, rejects
 
 
-def _words_in(sentence: object, words: Sequence[str]) -> Sequence[str]:
-    """Those of the words that the sentence has; of one that is no text all, so that locating them rejects it."""
-    if not isinstance(sentence, str):
-        return words
-    folded = sentence.casefold()
-    if not any(word in folded for word in words):  # quick, and true of most texts
-        return ()
-    own = {sentence[start:stop].casefold() for start, stop in character_spans(sentence)}
-    return [word for word in words if word in own]
-
-
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """One pass of the encoder, and the rows it yields: of a text with a number that isn't finite, none.
+    """Return the rows of one pass of the encoder, without the texts that give a number that isn't finite.
 
-    For the sources more passes, over copies of its sentences, of about `limit` padded tokens each.
+    Sources take more passes, over copies of the sentences, of about `limit` padded tokens each.
     """
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
@@ -158,8 +149,9 @@ def _table(
     sentences = [places[0].sentence for _, places in batch]
     weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
-    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
-    names = [[word.label for word in placed.sentence.words] for _, _, placed in occurrences]
+    words = [placed.words for _, _, placed in occurrences]
+    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences], words)
+    names = [[word.label for word in own] for own in words]
     top = numbers.pop("top").tolist()
     columns = {
         "row": [row.row for _, row, _ in occurrences],
@@ -189,9 +181,9 @@ def _table(
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, vectors: bool, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
-    """Weights (n_pieces, heads, n), and states (n_pieces, n_layers + 1, d_model), without `vectors` the last; float32.
+    """Return weights (n_pieces, heads, n), states, and the indices of sentences with a number that isn't finite.
 
-    And the sentences that come out with a number that isn't finite.
+    States: (n_pieces, n_layers + 1, d_model), or (n_pieces, 1, d_model), the last, without `vectors`. Both are float32.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -213,10 +205,10 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """For each occurrence, how far its vector goes when another word is hidden from it (1 - cosine), and that word.
+    """For each occurrence, list how far hiding each other word moves its vector (1 - cosine), with that word.
 
-    plain (n_occurrences, d_model), of one batch: their sentences may share passes. Every word but punctuation is hidden, each
-    repetition by itself, in all heads of all layers.
+    plain: (n_occurrences, d_model), their unchanged vectors. All are of one batch, so their sentences may share passes. Every
+    word except punctuation is hidden, each repetition on its own, in all heads of all layers.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
@@ -235,9 +227,9 @@ def _moves(
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
-    """One layer's weights for chosen tokens of a batch, by the kernel: (n_pieces, n_heads, n), float32, on the device.
+    """Compute one layer's weights of chosen tokens with the kernel: (n_pieces, n_heads, n), float32, on the device.
 
-    sentence, position: (n_pieces,) each, the row in the batch and the token in it.
+    sentence, position: (n_pieces,) each, the index in the batch and the token's position in its sentence.
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
@@ -245,7 +237,7 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.float()
     terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]
-    # The context isn't wanted, so the keys stand in for the values.
+    # The context isn't used, so pass the keys as values.
     return attend(query, key, key, mask, recording.scale, terms).weights[:, :, 0]
 
 
@@ -258,16 +250,16 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
     return total / count.reshape(-1, *[1] * (pieces.dim() - 1))
 
 
-def _numbers(weights: Tensor, sentences: Sequence[Tokens]) -> dict[str, np.ndarray]:
+def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
     """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
-    n_words = max(len(one.words) for one in sentences)
-    # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
+    n_words = max(map(len, words))
+    # The word of every token; special tokens, padding and tokens outside words go to an extra last one.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
-    for line, one in enumerate(sentences):
+    for line, (one, own) in enumerate(zip(sentences, words)):
         special[line, : len(one.special)] = one.special
-        for index, word in enumerate(one.words):
+        for index, word in enumerate(own):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)

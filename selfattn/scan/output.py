@@ -1,4 +1,4 @@
-"""A scan's folder: scan.json, parts/*.parquet (each there whole or not at all) and rejects/*.csv (rows that can't be used)."""
+"""A scan's folder: scan.json, parts/*.parquet (each complete or absent) and rejects/*.csv (rows that can't be used)."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class ScanError(ValueError):
 class Counts(NamedTuple):
     """The counts of a part or of the whole scan."""
 
-    n_rows: int = 0  # of the input
+    n_rows: int = 0  # rows of the input
     n_rejected: int = 0
     n_texts: int = 0  # that have occurrences
     n_occurrences: int = 0
@@ -48,7 +48,7 @@ class Scan:
     folder: Path
     about: dict[str, Any]  # scan.json
     parts: tuple[Path, ...]  # the Parquet files, in the input's order
-    measured: tuple[Head, ...]  # the heads that the lists run over
+    measured: tuple[Head, ...]  # the heads in the order of the lists' entries
     finished: bool  # False: the job was stopped or is still running
     model: str
     has_sources: bool  # made with --sources
@@ -80,7 +80,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """The words that, hidden from a word, move its vector most: see `sources_frame`. Raises ScanError without --sources."""
+        """The words whose hiding moves a word's vector most: see `sources_frame`. Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with it, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
@@ -123,13 +123,13 @@ def read_scan(folder: str | Path) -> Scan:
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:
-    """Keep a part's rejected rows, if any, and its rows, with `counts` in the file's metadata."""
+    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows, if any."""
     if rejects:
         cells = [[*reject.row[:6], reject.reason] for reject in rejects]
         text = csv_text(pd.DataFrame(cells, columns=REJECT_COLUMNS, dtype=object))
         (folder / "rejects" / f"{name}.csv").write_bytes(text.encode("utf-8", errors="backslashreplace"))
     table = table.replace_schema_metadata({**table.schema.metadata, "counts": json.dumps(counts._asdict())})
-    hidden = folder / "parts" / f".{name}.{secrets.token_hex(4)}"  # a job that is killed here leaves it
+    hidden = folder / "parts" / f".{name}.{secrets.token_hex(4)}"  # a job that is killed here leaves this file behind
     with open(hidden, "xb") as stream:
         pq.write_table(table, stream, compression="zstd", use_dictionary=TEXTS, write_page_checksum=True)
         os.fsync(stream.fileno())

@@ -1,7 +1,7 @@
-"""The Ray engine: the same parts on many workers of one machine or a cluster (requirements-ray.txt).
+"""The Ray engine: scans parts on many workers of one machine or a cluster (requirements-ray.txt).
 
-This process reads the input and hands each free worker a part; the worker measures it and writes it to the shared storage.
-Ray restarts a worker that dies and repeats its part, which takes the same place, so no row comes twice.
+This process reads the input and gives each free worker a part; the worker measures it and writes it to the shared storage.
+Ray restarts a worker that dies and repeats its part, which replaces the same file, so no row occurs twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """An engine for `run`. address None: a Ray of its own on this machine, ended afterwards. Raises ScanError."""
+    """Return an engine for `run`. address None: start Ray on this machine, and stop it at the end. Raises ScanError."""
     try:
         import ray
     except ImportError:
@@ -35,7 +35,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
 
 
 class PartWorker:
-    """One worker: an encoder, loaded once, and part after part."""
+    """A worker: loads the encoder once, then scans part after part."""
 
     def __init__(self, job: Job):
         self._job = job
@@ -47,12 +47,13 @@ class PartWorker:
         if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
         encoder = self._job.load()
-        digests = {f"encoder {name}": digest for name, digest in encoder.files.items()}
-        check_same(read_scan(self._job.output), digests)  # another machine may have other files
+        check_same(
+            read_scan(self._job.output), {"content": encoder.content}
+        )  # another machine may have other encoder files
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Measure and write a part; returns how many rows it has. Raises ScanError for an encoder that isn't the scan's."""
+        """Measure and write a part, and return its number of rows. Raises ScanError if the encoder isn't the scan's."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 
@@ -69,8 +70,8 @@ def _run(ray: Any, job: Job, device: str, parts: Iterator[Part], workers: int | 
     slots = max(1, int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1)))
     one_each = {"num_gpus": 1, "num_cpus": 0} if on_gpu else {"num_cpus": 1}
     worker = ray.remote(max_restarts=-1, max_task_retries=-1, **one_each)(PartWorker)
-    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # one more would wait for ever
-    busy: dict[Any, Any] = {}  # each worker by its promise of a part
+    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # a further worker would wait forever
+    busy: dict[Any, Any] = {}  # busy workers, by the future of their part
 
     def wait_for_one() -> None:
         (done, *_), _ = ray.wait(list(busy))

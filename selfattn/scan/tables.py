@@ -4,8 +4,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -15,9 +15,11 @@ from selfattn.encoders.untrusted_files import each_key_once
 
 COLUMNS = ("sentence", "word", "sense")  # sense is optional
 SEARCHED = ("sentence", "text", "sense")  # with words to search for: sentence, or else text
-KINDS = (".csv", ".jsonl", ".ndjson", ".parquet")
+KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text a line
 LINE_LIMIT = 2**24  # characters
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # how Excel's files name it, in a line before the header
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_UNICODE = "is not valid Unicode: bytes that are not UTF-8, or half of a surrogate pair. Save the file as UTF-8."
 ODD_MARKS = "A quotation mark is without its other half. Put marks around the sentence, and double those in it."
@@ -37,7 +39,7 @@ class Row(NamedTuple):
     word: object
     sense: object
     problem: str | None = None  # why it can't be used
-    n_skipped: int = 0  # empty lines just before it
+    n_skipped: int = 0  # lines without text just before it
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
@@ -55,9 +57,9 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 
 def rows_of(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
     """One file's rows, read as they are asked for. content: of a file that is not on the disk. Raises InputError."""
-    read = {".csv": _csv_rows, ".parquet": _parquet_rows}.get(file.suffix.lower(), _line_rows)
-    n_skipped = 0
-    try:  # a reader yields each row's line, its cells (None for an empty line) and why it can't be used
+    readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
+    read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
+    try:  # a reader yields each row's line, its cells (None for a line without text) and why it can't be used
         with open(file, "rb") if content is None else io.BytesIO(content) as stream:
             for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
                 if cells is None:
@@ -91,10 +93,17 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
     """A cell has at most 131,072 characters, as Python's reader has it; a mark that isn't closed spoils no more lines."""
+    rest = _lines(stream, file)
+    first = next(rest, "")
+    named = NAMED_DELIMITER.match(first)
+    delimiter = named[1] if named else _delimiter(first, columns)
     lines: list[str] = []  # of the row being read
-    reader = csv.reader((lines.append(line) or line for line in _lines(stream, file)), strict=True)
-    header = [field.strip() for field in next(reader, [])]
-    places = {column: header.index(column) for column in _check_columns(file, header, columns)}
+    every = (lines.append(line) or line for line in chain([first], rest))
+    reader = csv.reader(every, delimiter=delimiter, strict=True)
+    if named:
+        next(reader)
+    header = next(reader, [])
+    places = _check_columns(file, header, columns)
     while True:
         lines.clear()
         try:
@@ -106,13 +115,29 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
             for number, line in enumerate(lines, first):
                 yield number, {"sentence": line} if line.strip() else None, problem
             continue
+        if not any(map(str.strip, fields)):
+            yield reader.line_num, None, None
+            continue
         text = "".join(lines)
         problem = ODD_MARKS if text.count('"') % 2 else None  # the end of a malformed row, for instance
         if len(fields) != len(header):
             has = f"This row has {len(fields)} columns, the header {len(header)}"
-            problem = problem or f"{has}. A sentence with commas needs quotation marks around it."
+            marks = DELIMITERS.get(delimiter, f"{delimiter!r}")
+            problem = problem or f"{has}. A sentence with {marks} needs quotation marks around it."
         cells = {"sentence": text} if problem else {column: fields[at] for column, at in places.items()}
-        yield reader.line_num, cells if fields else None, problem
+        yield reader.line_num, cells, problem
+
+
+def _delimiter(header: str, columns: Sequence[str]) -> str:
+    """The first delimiter that cuts our columns out of the header; a comma where none does."""
+    for delimiter in DELIMITERS:
+        try:
+            names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
+        except csv.Error:  # a quotation mark inside a name
+            continue
+        if _has_columns(map(_plain, names), columns):
+            return delimiter
+    return ","
 
 
 def _line_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
@@ -122,7 +147,8 @@ def _line_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator
         if line.strip() and file.suffix.lower() != PLAIN:
             try:
                 values = {**json.loads(line, object_pairs_hook=each_key_once)}
-                cells = {column: values[column] for column in columns if column in values}
+                named = ((_plain(name), value) for name, value in values.items())
+                cells = each_key_once([(name, value) for name, value in named if name in columns])
             except (TypeError, ValueError, RecursionError) as error:  # TypeError: no object
                 problem = f"Expected a JSON object with the keys {keys} ({error})."
         yield number, cells if line.strip() else None, problem
@@ -130,17 +156,32 @@ def _line_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator
 
 def _parquet_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
     table, number = pq.ParquetFile(stream), count(1)
-    for batch in table.iter_batches(1024, columns=_check_columns(file, table.schema_arrow.names, columns)):
-        yield from ((next(number), cells, None) for cells in batch.to_pylist())
+    names = table.schema_arrow.names
+    found = {column: names[place] for column, place in _check_columns(file, names, columns).items()}
+    for batch in table.iter_batches(1024, columns=list(found.values())):
+        for cells in batch.to_pylist():
+            yield next(number), {column: cells[name] for column, name in found.items()}, None
 
 
-def _check_columns(file: Path, names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Those of our columns that a table with these names has. Raises InputError."""
-    found, enough = [name for name in names if name in columns], {"sentence", "word"} <= {*names}
-    expected = "the columns sentence, word and (if known) sense (or --word)"
-    if columns is SEARCHED:
-        enough, expected = not {"sentence", "text"}.isdisjoint(names), "a column sentence or text"
-    if not enough or len(found) > len({*found}):
-        got = ", ".join(names)[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
-        raise InputError(f"{file}: expected {expected}, each once, got {got}.")
-    return found
+def _plain(name: str) -> str:
+    """Fold a column's name, so that case and the blanks around it don't matter."""
+    return name.strip().casefold()
+
+
+def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
+    found = {*names}
+    return bool(found & {"sentence", "text"}) if columns is SEARCHED else {"sentence", "word"} <= found
+
+
+def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
+    """Those of our columns that a table with this header has, and their places in it. Raises InputError."""
+    names = list(map(_plain, header))
+    found = [name for name in names if name in columns]
+    if not _has_columns(names, columns) or len(found) > len({*found}):
+        expected = "the columns sentence, word and (if known) sense (or --word)"
+        if columns is SEARCHED:
+            expected = "a column sentence or text"
+        got = ", ".join(map(str.strip, header))[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
+        remedy = "Rename yours; in CSV, put commas, semicolons or tabs between them."
+        raise InputError(f"{file}: expected {expected}, each once, got {got}. {remedy}")
+    return {name: names.index(name) for name in found}

@@ -12,7 +12,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.job import Job
 from selfattn.scan.output import Counts, ScanError
-from selfattn.scan.tables import InputError, input_files, rows_of
+from selfattn.scan.tables import InputError
 from selfattn.senses import over_sentences
 from selfattn.tidy_tables import csv_text
 
@@ -26,7 +26,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
-    rows = [row for file in input_files(Path(job.source), True) for row in rows_of(file, searched=True)]
+    rows = [row for table in job.tables(searched=True) for row in table]
     encoder = job.load()
     good = {at: row.sentence for at, row in enumerate(rows) if not row.problem}
     try:
@@ -43,8 +43,8 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     tables = {"words": report.words, "heads": report.heads, "sentences": report.sentences, "rejects": rejects}
     for name, table in tables.items():
         (output / f"{name}.csv").write_text(csv_text(table), "utf-8", newline="")
-    about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
-    about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
+    about = {"target": target, "encoder": encoder.name, "sentences": len(report.sentences), "note": report.note}
+    about |= {name: getattr(encoder, name) for name in ("revision", "digest", "content", "dtype")}
     (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
     return Counts(len(rows), len(broken), len(report.sentences))
 

@@ -3,7 +3,7 @@
 Parquet is not taken: 462 bytes of it can hold 500 MB of text. Who has such a file has the command, too.
 """
 
-import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from selfattn.settings import Settings
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
 ELSEWHERE = "run the corpus job on your own machine (python -m selfattn.scan)"
 LINE = 24  # bytes a character of the longest cell: three cells of six bytes a character ("\u00e9"), and room for others
+EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
@@ -29,8 +30,8 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    for number, line in enumerate(io.BytesIO(data), start=1):  # a line of empty lists takes 23 times its size
-        if len(line) > most:
+    for number, line in enumerate(EACH_LINE.finditer(data), start=1):  # a line of empty lists takes 23 times its size
+        if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
     name = f"The table{suffix}"
     try:

@@ -1,5 +1,6 @@
 """Which words and which heads an encoder's own answer rests on, over many sentences: means, with intervals over sentences."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, half_of, sile
 from selfattn.encoders.errors import TextError
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import interval
+from selfattn.words import fold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,17 +30,27 @@ class TargetReport(OfTables):
     note: str  # why heads have no effects; "" where they have
 
 
-def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progress: Progress = silent) -> TargetReport:
+def over_sentences(
+    encoder: Encoder,
+    frame: pd.DataFrame | pd.Series | Sequence[str],
+    asked: Asked,
+    *,
+    progress: Progress = silent,
+) -> TargetReport:
     """Ask for one number in every sentence of a frame, and which words and heads it rests on, on average.
 
-    frame: the column sentence; one that is there twice counts once. asked: of analysis/targets.py,
-    `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
+    frame: a table with the column sentence, or a Series or list of sentences; one that is there twice counts once. asked: of
+    analysis/targets.py, `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
     several times in a sentence has the mean of its places there. Heads are ranked by the mean of their gradients over all
     sentences, and the eight that lead are removed, each by itself, in every sentence. progress(done, total) counts sentences,
     twice. What it doesn't say: effects of single words don't add up (`together` beside `sum`); the eight are chosen by the
     same sentences, so the leader's interval is a little too kind to it; another encoder, or other sentences, may differ.
     Raises ValueError where the column is missing or no row can be used.
     """
+    if not isinstance(frame, pd.DataFrame):
+        if isinstance(frame, str):
+            raise ValueError("Expected a table, a Series or a list of sentences, got one text. Put it in a list.")
+        frame = pd.DataFrame({"sentence": pd.Series(frame, dtype=object)})
     if "sentence" not in frame:
         raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
     usable, rejected, taken = [], [], set()
@@ -73,7 +85,7 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
 def _words(usable: list[Explained]) -> pd.DataFrame:
     effects = pd.DataFrame(
         [
-            (number, word.text.casefold(), effect)
+            (number, fold(word.text), effect)
             for number, one in enumerate(usable)
             for word, effect in zip(one.words, one.effect.tolist())
             if not word.is_punctuation

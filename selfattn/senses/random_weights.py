@@ -20,4 +20,5 @@ def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
     model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
     if encoder.hooked:
         install(model, encoder.n_heads)
-    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="")
+    name, configuration = f"{encoder.name}, random weights", f"{encoder.configuration}, seed {seed}"
+    return replace(encoder, name=name, model=model, digest="", configuration=configuration)

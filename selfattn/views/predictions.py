@@ -1,6 +1,5 @@
 """The questions of Predictions: a class, the similarity of two sentences, a word in a gap; each as a target and in words."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,9 +11,10 @@ from selfattn.captions.predictions import Write
 from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.heads_on_top import CLASSES, MASKED, carries
 from selfattn.encoders.masked_lm import MaskedHead
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
-from selfattn.words import character_spans
 
 TOP = 10  # words of a gap
 
@@ -31,7 +31,7 @@ class Question:
     write: Write
     answer: str  # what the encoder says, in words
     where: str = ""  # " in A", where two sentences are asked about
-    answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability: what else it could be
+    answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
 
     @property
     def said(self) -> str:
@@ -41,26 +41,27 @@ class Question:
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
     """The checkpoint's own task: "class", "gap", else "similarity". gap: an old link asks for a masked word."""
-    named = " ".join(getattr(encoder.model.config, "architectures", None) or ())
-    if "ForSequenceClassification" in named:
+    if carries(encoder.model.config, CLASSES):
         return "class"
-    return "gap" if gap or re.search("ForMaskedLM|ForPreTraining", named) else "similarity"
+    return "gap" if gap or carries(encoder.model.config, MASKED) else "similarity"
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None) -> Question:
-    """About a class, by its name among `numbered(head.labels)`; another one or None: the likeliest."""
-    likely = head.probabilities(head.logits(sentence.states[-1])).cpu()
-    options, order = numbered(head.labels), likely.argsort(descending=True).tolist()
-    number = options.index(chosen) if chosen in options else order[0]
-    answers = pd.DataFrame({"class": [options[at] for at in order], "probability": likely[order].tolist()})
-    what = f"the {'margin' if head.exclusive else 'logit'} of {options[number]}"
-    answer = ", ".join(f"{head.labels[at]} {numbers.weight(float(likely[at]))}" for at in order[:3])
+    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score."""
+    answers = head.answers(head.logits(sentence.states[-1])).cpu()
+    order = answers.argsort(descending=True).tolist()
+    number = head.labels.index(chosen) if chosen in head.labels else order[0]
+    table = pd.DataFrame({"class": [head.labels[at] for at in order], head.unit: answers[order].tolist()})
+    write = numbers.weight if head.unit == "probability" else numbers.decimal
+    answer = ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
+    kind = "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
+    what = f"the {kind} of {head.labels[number]}"
     python = (
         "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
         f"asked = class_score(load_class_head(encoder), {number})"
     )
     asked = class_score(head, number)
-    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=answers)
+    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=table)
 
 
 def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
@@ -96,9 +97,9 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
     )  # fmt: skip
 
 
-def words_of(text: str) -> list[str]:
+def words_of(tokens: Tokens) -> list[str]:
     """The words of a sentence as labels: one of them is the gap."""
-    return numbered([text[slice(*span)] for span in character_spans(text)])
+    return numbered([word.text for word in tokens.words])
 
 
 def numbered(words: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Two sentences and two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +15,7 @@ from selfattn.analysis.compare import (
     counterpart_distances,
     rarest_first,
 )
+from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
 
@@ -24,6 +25,28 @@ def made(tokens, words, weights, special=None):
     return SimpleNamespace(
         tokens=tuple(tokens), words=tuple(words), special=special, weights=lambda layer, head: torch.tensor(weights)
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cut(Tokens):
+    """[S] and these pieces of a text, with the weights of one head."""
+
+    matrix: list
+
+    def weights(self, layer, head):
+        return torch.tensor(self.matrix)
+
+
+def cut(text, pieces, matrix):
+    offsets, at = [(0, 0)], 0
+    for piece in pieces:
+        at = text.index(piece, at)
+        offsets.append((at, at + len(piece)))
+    n = len(offsets)
+    return Cut(
+        text=text, pair=None, tokens=("[S]", *pieces), ids=(*range(n),), types=(0,) * n, special=(True, *[False] * (n - 1)),
+        offsets=tuple(offsets), segments=(None, *[0] * (n - 1)), reader="", matrix=matrix,
+    )  # fmt: skip
 
 
 def test_repeated_and_missing_words_are_aligned_in_order():
@@ -95,16 +118,24 @@ def test_a_special_token_never_matches_a_word_spelled_like_it():
 
 
 def test_words_that_one_of_two_encoders_reads_are_left_out():
-    uniform = [[0.25] * 4] * 4
-    first = made(["[S]", "a", "b", "c"], [Word("a", 1, 2), Word("b", 2, 3), Word("c", 3, 4)], uniform)
-    weights = [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]]
-    second = made(["[S]", "a", "c"], [Word("A", 1, 2), Word("C", 2, 3)], weights)
-    for encoding in (first, second):
-        encoding.text, encoding.pair = "a b c", None
+    first = cut("a b c", ["a", "b", "c"], [[0.25] * 4] * 4)
+    second = cut("a b c", ["a", "c"], [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]])
     found = compare_encoders(first, (0, 0), second, (0, 0))
     assert found.words == ("a", "c") and found.left_out == ("b",)
     np.testing.assert_allclose(found.first, [[1 / 3, 1 / 3], [1 / 3, 1 / 3]], atol=1e-6)
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
+
+
+def test_two_encoders_that_cut_differently_are_compared_by_characters():
+    first = cut("in 24/7 a", ["in", "24/7", "a"], [[0.25] * 4] * 4)
+    weights = [0.1, 0.2, 0.1, 0.2, 0.3, 0.1]
+    second = cut("in 24/7 a", ["in", "24", "/", "7", "a"], [weights] * 6)
+    for one, other, swap in ((first, second, False), (second, first, True)):
+        found = compare_encoders(one, (0, 0), other, (0, 0))
+        assert found.words == ("in", "24/7", "a") and not found.left_out
+        thirds, split = (found.second, found.first) if swap else (found.first, found.second)
+        np.testing.assert_allclose(thirds, [[1 / 3] * 3] * 3, atol=1e-6)
+        np.testing.assert_allclose(split, [[2 / 9, 6 / 9, 1 / 9]] * 3, atol=1e-6)
 
 
 def test_other_tokens_or_texts_are_refused(encoder_of):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
+import pandas as pd
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity
@@ -15,6 +16,7 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.encoders.pooling import load_pooling
+from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
 # Where the heads' outputs enter W_O.
@@ -35,7 +37,7 @@ def encoder_of(tmp_path_factory):
     @cache
     def encoder(name):
         folder = save_tiny(FAMILIES[name], tmp_path_factory.mktemp("classes") / "tiny", classes=CLASSES)
-        return load_encoder(str(embedder(folder)), trusted=True)
+        return load_encoder(str(embedder(folder)))
 
     return encoder
 
@@ -128,7 +130,7 @@ def test_a_class_by_its_logit_and_its_probability(encoder_of):
 
 
 def test_a_word_in_a_gap(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)), trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
     target = gap_word(load_masked_head(encoder), token)(sentence)
@@ -171,3 +173,14 @@ def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):
     assert found.notes == ("No head of tiny can be swapped or removed: a linear layer is missing",)
     with pytest.raises(NotRecomputable):
         heads_by_gradient(encoder, sentence, target)
+
+
+def test_emoji_are_named_among_the_words(encoder_of):
+    encoder = encoder_of("RoBERTa")
+    sentence = encoder.tokenize("I am 😡, 👩\u200d🚀!")
+    found = explain(encoder, sentence, class_score(load_class_head(encoder), 0)(sentence))
+    assert {found.words[at].text for at in found.order} == {"I", "am", "😡", "👩\u200d🚀"}
+    table = over_sentences(
+        encoder, pd.DataFrame({"sentence": ["I am 😡!", "We are 😡"]}), class_score(load_class_head(encoder), 0)
+    ).words
+    assert table.set_index("word").loc["😡", "n"] == 2

@@ -250,8 +250,10 @@ def test_other_families(encoder_of, name):
 def test_what_cannot_be_asked_is_refused(encoder, encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
-    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
+    with pytest.raises(ValueError, match="no labelled sentences of 'the bank'"):
         hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
+    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
+        hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
 def test_a_way_shorter_than_a_millionth_has_no_share():

@@ -17,7 +17,7 @@ from selfattn.scan.tables import Row
 from selfattn.senses import head_profiles, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
-from tests.as_shown.record import column, table
+from tests.as_shown.record import BESIDE, Lines, column, table, texts
 
 WORDS = {"bank": 6, "bat": 6, "ring": 4}
 SPLIT = {  # a word of several pieces
@@ -32,57 +32,67 @@ def sentences() -> pd.DataFrame:
     """Four words with six or four sentences a sense, one of them of several pieces; and rows that can't be used."""
     labelled = labelled_sentences()
     some = [labelled[labelled["word"] == word].groupby("sense", sort=False).head(n) for word, n in WORDS.items()]
-    rows = [(sentence, "swashbuckler", sense) for sense, texts in SPLIT.items() for sentence in texts]
+    rows = [(sentence, "swashbuckler", sense) for sense, own in SPLIT.items() for sentence in own]
     rows += [("", "bank", "none"), ("No such word.", "bank", "none"), ("A bank beside a bank.", "bank", "none")]
     added = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
     return pd.concat([*some, added], ignore_index=True)[list(added)]
 
 
-def parts(report: Any) -> dict[str, Any]:
-    """A report's fields by name."""
-    return {field.name: _plain(getattr(report, field.name)) for field in dataclasses.fields(report)}
+def parts(report: Any) -> Lines:
+    """A report's fields, a line each."""
+    lines: Lines = {}
+    for field in dataclasses.fields(report):
+        value = getattr(report, field.name)
+        named = (
+            {f"{field.name} {name}": part for name, part in value.items()}
+            if isinstance(value, dict)
+            else {field.name: value}
+        )
+        lines |= {name: _line(part) for name, part in named.items()}
+    return lines
 
 
-def _plain(value: Any) -> Any:
+def _line(value: Any) -> str:
     if isinstance(value, pd.DataFrame):
         return table(value)
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return column(np.ravel(value).tolist()) if isinstance(value, tuple | np.ndarray) else value
+    return column("values", np.ravel(value).tolist()) if isinstance(value, tuple | np.ndarray) else str(value)
 
 
-def separated(encoder: Encoder) -> dict[str, Any]:
+def separated(encoder: Encoder) -> dict[str, Lines]:
     report = separation(encoder, sentences(), shuffles=50)
     frames = {"layers": layers_frame(report), "named": named_heads(report.heads), "ranked": words_frame(report)}
     frames["sentences"] = report.sentences(3, 7)
     said = [captions.layers(report), captions.heads(report, (3, 7)), captions.chance(report)]
     said += [captions.words(frames["ranked"]), captions.sentences(frames["sentences"], "L3 H7")]
-    return {"report": parts(report), "says": _lines(said), **{name: table(frame) for name, frame in frames.items()}}
+    return {
+        "report": parts(report),
+        "says": texts(said),
+        "frames": {name: table(frame) for name, frame in frames.items()},
+    }
 
 
-def profiled(encoder: Encoder) -> dict[str, Any]:
+def profiled(encoder: Encoder) -> dict[str, Lines]:
     return {"report": parts(head_profiles(encoder, sentences()))}
 
 
-def nearest(encoder: Encoder) -> dict[str, Any]:
+def nearest(encoder: Encoder) -> dict[str, Lines]:
     few = sentences().query("word == 'bat'")
     word = encoder.locate(few["sentence"].iloc[0], "bat")[0]
     found = nearest_by_stage(encoder, word, labelled_vectors(encoder, few), word.others[-2])
-    return {name: table(frame) for name, frame in found.items()}
+    return {"frames": {name: table(frame) for name, frame in found.items()}}
 
 
-def scanned(encoder: Encoder) -> dict[str, Any]:
+def scanned(encoder: Encoder) -> dict[str, Lines]:
     rows = [Row(i, "table.csv", i + 2, *row) for i, row in enumerate(sentences().itertuples(index=False, name=None))]
     found, rejects = measure(encoder, rows, vectors=True, batch_tokens=100)
-    rows = {name: column(np.hstack(values).tolist()) for name, values in found.to_pydict().items()}
-    return {"rows": rows, "rejects": _lines(f"{reject.row.row}: {reject.reason}" for reject in rejects)}
+    columns = [column(name, np.hstack(values).tolist()) for name, values in found.to_pydict().items()]
+    return {
+        "rows": {"columns": BESIDE.join(columns)},
+        "rejects": texts(f"{reject.row.row}: {reject.reason}" for reject in rejects),
+    }
 
 
-def _lines(texts: Any) -> dict[str, str]:
-    return {str(number): text for number, text in enumerate(texts)}
-
-
-def _kept(make: Callable[[Encoder], dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _kept(make: Callable[[Encoder], dict[str, Lines]]) -> dict[str, dict[str, Lines]]:
     return {"few sentences": make(load_encoder(device="cpu"))}
 
 

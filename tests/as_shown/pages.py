@@ -1,4 +1,4 @@
-"""The views of every page that are kept, and what each draws and says."""
+"""The views of every page that are kept, and the figures, tables and texts of each."""
 
 import re
 from functools import cache
@@ -15,12 +15,11 @@ from streamlit.util import calc_hash
 
 from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.analysis.measures import MEASURES
-from selfattn.charts.theme import LIGHT, vega_config
 from selfattn.dashboard import cache as kept
 from selfattn.dashboard import figures
 from selfattn.encoders.families import FAMILIES, save_tiny
-from tests.as_shown.record import chart, figure, table
-from tests.pages.conftest import APP, addresses
+from tests.as_shown.record import Lines, figure, table, texts
+from tests.pages.conftest import APP, addresses, load_asked
 
 View = dict[str, Any]  # the keys of the session and their values; "query": of the address; "click": a button
 
@@ -79,11 +78,7 @@ def views(address: str) -> dict[str, View]:
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
-            choices = [
-                {"view": "own", "swap": "head", "map": "control", "hide": True},
-                {"view": "difference", "map": "removal"},
-            ]
-            choices += [{"view": "against", "swap": "all", "words": False, "meaning": True}]
+            choices = [{"view": "own", "hide": True}, {"view": "difference"}, {"view": "against", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
             steps = _each(own, [*({"step": step} for step in STEPS), {"step": "weights", "follow": "A"}])
@@ -142,12 +137,12 @@ def forget() -> None:
     st.cache_data.clear()
 
 
-def shown(address: str) -> dict[str, dict[str, Any]]:
-    """What every kept view of a page draws and says: view -> item -> its parts."""
+def shown(address: str) -> dict[str, dict[str, Lines]]:
+    """Everything that each kept view of a page draws and says."""
     return {name: _shown(address, dict(view)) for name, view in views(address).items()}
 
 
-def _shown(address: str, view: View) -> dict[str, Any]:
+def _shown(address: str, view: View) -> dict[str, Lines]:
     records: list[figures.Page] = []
     end = figures.end_page
     at = AppTest.from_file(str(APP), default_timeout=120)
@@ -158,32 +153,28 @@ def _shown(address: str, view: View) -> dict[str, Any]:
         at.session_state[key] = value
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
-        at.run()
+        load_asked(at.run())
         if click:
             at.button(key=click).click().run()
     assert not at.exception, at.exception[0].message
     record = records[-1] if records else figures.Page()  # none of a page that ends with a message
     captions = {each.caption for _, each in record.noted}
     said = [text for text in _said(at) if text not in captions]
-    items: dict[str, Any] = {"says": {str(i): text for i, text in enumerate(said)}}
+    items = {"says": texts(said)}
     for number, (name, each) in enumerate(record.noted, start=1):
         items[f"figure {number}"] = figure(name, each.caption, each.table(), each.draw())
-    items |= {f"table {number}": table(frame.value) for number, frame in enumerate(at.dataframe, start=1)}
-    return items | {f"download {name}": table(make()) for name, make in record.tables.items()}
+    shown = {str(number): table(frame.value) for number, frame in enumerate(at.dataframe, start=1)}
+    shown |= {f"download {name}": table(make()) for name, make in record.tables.items()}
+    return items | ({"tables": shown} if shown else {})
 
 
 def _said(at: AppTest) -> list[str]:
-    """All plain texts, and of the others those with a number, but for lists of links."""
+    """All plain texts, and of the others those with a number, but for lists of links and tables."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
     texts = [element.value for element in at.text]
-    texts += [text for text in others if re.search(r"\d", text) and "](" not in text]
+    texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]
     here = re.compile("|".join(map(re.escape, (FOLDERS.name, torch.__version__, transformers.__version__))))
     return [here.sub("HERE", text) for text in texts]
 
 
-def look() -> dict[str, dict[str, Any]]:
-    """What all charts share."""
-    return {"light": {"config": chart(vega_config(LIGHT))}}
-
-
-RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()} | {"look": look}
+RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()}

@@ -1,17 +1,16 @@
-"""Figures and tables in few numbers each, as JSON that can be read; and where two such records differ.
+"""Figures and tables in a few lines each, as JSON that can be read; and the differences between two such records.
 
-A record is by view, in it by item ("says", "figure 1" ...), and of an item a text for each path ("chart.layer.0.mark.type"). Of
-an item that an earlier view has too only what differs is written.
+A record is by view; in it each item (a figure, the tables, the texts of a page) has a text a line. Of an item that is nearly
+the same in an earlier view, only the lines that differ are written.
 """
 
 import base64
 import io
-import itertools
 import json
 import math
-import os
 import re
-import zlib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,60 +18,68 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from selfattn.charts.theme import LIGHT, RAMPS
 from selfattn.charts.vega import PNG_URI, drawn_frame
 
 FOLDER = Path(__file__).parent
 ANEW = "If this is meant: `python -m tests.as_shown`, and look through its `git diff`."
-FEW = 6  # so many are written out
-LOOKS = re.compile(  # no numbers and no encodings: of these a change is seen with the eyes
+FEW = 6  # values are written out up to this number
+LOOKS = re.compile(  # keys of a chart that hold neither numbers nor encodings: these are judged by eye
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-SHORT, LONG = 60, 150  # letters: up to which a part of a chart is written out each time; beyond which a text is cut
-# Between processors results move by 1e-6 of their size; a text's last digit by one, and what only measures the noise at will.
-ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")
+# Between processors results move by 1e-6 of their size, a text's last digit by one, and noise at will.
 NEAR, NOISE = 2e-4, 1e-5
+ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers that travel as text, "44,16,,-3": the third isn't known
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-BESIDE = " ¦ "  # between the parts of a list: its numbers are as exact as the largest of them
+BESIDE = " ¦ "  # between the columns of a line
+NUMERIC = re.compile(r"[^=¦]* = (?:n\d+(?:of\d+)? |picture |all |to |mean |order |nan ?|-?inf ?|[-\d.e+]+ ?)*")
 
-Record = dict[str, dict[str, Any]]  # view -> item -> its parts, or the text of each path
+AS_IN = "as in"
+
+Lines = dict[str, str]
+Record = dict[str, dict[str, Lines]]  # view -> item -> its lines
 
 
 # Few numbers
 
 
-def table(frame: pd.DataFrame) -> dict[str, str | list]:
-    """Each column in few numbers or words."""
-    return {str(name): column(frame[name].tolist()) for name in frame}
+def table(frame: pd.DataFrame) -> str:
+    """The number of rows, then each column."""
+    return BESIDE.join([f"{len(frame)} rows", *(column(str(name), frame[name].tolist()) for name in frame)])
 
 
-def column(values: list) -> str | list:
-    """Up to FEW values; of more how many, the first, the last, the largest size, the mean, and a mean that tells their order."""
+def column(name: str, values: list) -> str:
+    """Up to FEW values; of more numbers their range, mean and order, of more texts the first, the last and their lengths."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
-        return [_picture(value) for value in values]
+        return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
-        return _numbers([math.nan if value is None else float(value) for value in values])
+        return f"{name} = {numbers([math.nan if value is None else float(value) for value in values])}"
     texts = [str(value) for value in values]
     if any(map(ROW.fullmatch, texts)) and all(not text or ROW.fullmatch(text) for text in texts):
-        # Numbers that travel as text, "44,16,,-3": the third isn't known.
-        return _numbers([float(part or "nan") for text in texts for part in text.split(",")])
-    if len(texts) > 1 and len(set(texts)) == 1 and not NUMBER.search(texts[0]):  # numbers may differ elsewhere
-        return f"{len(texts)} of {texts[0]}"
+        return f"{name} = {numbers([float(part or 'nan') for text in texts for part in text.split(',')])}"
     if len(texts) <= FEW:
-        return " | ".join(texts)
+        return f"{name}: {' | '.join(texts)}"
+    kinds = [NUMBER.sub("#", text) for text in texts]
+    if len({*kinds}) == 1 and "#" not in kinds[0]:
+        return f"{name}: {len(texts)} times {texts[0]}"
     inside = [_value(number) for text in texts for number in NUMBER.findall(text)]
-    words = zlib.crc32("|".join(NUMBER.sub("#", text) for text in texts).encode())
-    return [f"{len(texts)} from {texts[0]} to {texts[-1]}, {words:08x}", *_numbers(inside)]
+    said = (
+        f"{name}: {len(texts)}, {len({*kinds})} kinds, {sum(map(len, kinds))} letters, from {texts[0]} to {texts[-1]}"
+    )
+    return said + (f"{BESIDE}{name}, inside = {numbers(inside)}" if inside else "")
 
 
-def _numbers(values: list[float]) -> list[str]:
+def numbers(values: list[float]) -> str:
+    """Up to FEW values; of more how many, their range, their mean, and a mean that tells their order."""
     if len(values) <= FEW:
-        return list(map(_short, values))
-    finite = [value for value in values if math.isfinite(value)]
-    n, known = f"n{len(values)}" if finite == values else f"n{len(finite)}of{len(values)}", np.array(finite or [0.0])
-    return [n, *map(_short, (known[0], known[-1], np.abs(known).max(), known.mean(), _in_order(known)))]
+        return " ".join(map(_short, values))
+    known = np.array([value for value in values if math.isfinite(value)] or [0.0])
+    n = f"n{len(values)}" if len(known) == len(values) else f"n{len(known)}of{len(values)}"
+    if known.min() == known.max():
+        return f"{n} all {_short(known[0])}"
+    least, most, mean, order = map(_short, (known.min(), known.max(), known.mean(), _in_order(known)))
+    return f"{n} {least} to {most} mean {mean} order {order}"
 
 
 def _in_order(values: np.ndarray) -> float:
@@ -86,125 +93,168 @@ def _short(value: float) -> str:
 
 def _picture(uri: str) -> str:
     levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.removeprefix(PNG_URI)))), dtype=float).ravel()
-    return f"picture of {len(levels)}, {levels.mean():.1f}, {_in_order(levels):.1f}"
+    return f"{levels.mean():.1f} {_in_order(levels):.1f}"
 
 
-def chart(spec: Any, path: str = "", seen: dict[str, str] | None = None) -> Any:
-    """The specification in short: records as tables, fields as "name:type", long texts' beginnings, nothing written out twice."""
-    seen = {json.dumps(getattr(LIGHT, name)): f"theme {name}" for name in RAMPS} if seen is None else seen
-    values = spec if isinstance(spec, list) else [spec]
-    if any(ROW.fullmatch(str(value)) for value in values):
-        return column(values)
-    records = path.endswith(".values") or path.startswith("datasets.")
-    if records and isinstance(spec, list):
-        spec = table(pd.DataFrame(spec)) if spec and isinstance(spec[0], dict) else column(spec)
-    if isinstance(spec, str) and len(spec) > LONG:
-        return f"{spec[: LONG // 3]} ... {zlib.crc32(spec.encode()):08x}"
-    if not isinstance(spec, dict | list):
-        return spec
-    text = json.dumps(spec)
-    if text in seen:
-        return f"= {seen[text]}"
-    if len(text) > SHORT:
-        seen[text] = path
-    if isinstance(spec, list):
-        return [chart(part, f"{path}.{i}", seen) for i, part in enumerate(spec)]
-    if records:
-        return spec
-    if {"field", "type"} <= spec.keys():
-        field = f"{spec['field']}:{spec['type'][0].upper()}"
-        spec = {"field": field, **{name: part for name, part in spec.items() if name not in ("field", "type")}}
-        return field if len(spec) == 1 else chart(spec, path, seen)
-    return {
-        name: chart(part, f"{path}.{name}".lstrip("."), seen) for name, part in spec.items() if not LOOKS.search(name)
+def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
+    """A picture: its name, its caption, its marks, titles and numbers, its data, and its table where that isn't its data."""
+    chart = Chart()
+    chart.read(spec)
+    letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
+    inside = [_value(number) for text in chart.code for number in NUMBER.findall(text)]
+    found = {"layout": chart.values, "packed": chart.packed, f"in {letters} letters of code": inside}
+    lines = {
+        "name": name,
+        "caption": caption,
+        "draws": BESIDE.join(["; ".join(dict.fromkeys(chart.marks)), *dict.fromkeys(chart.titles)]),
+        "numbers": BESIDE.join(f"{kind} = {numbers(values)}" for kind, values in found.items() if values),
     }
+    lines |= {f"data {key}": text for text, key in chart.data.items()}
+    return lines if drawn.equals(drawn_frame(spec)) else lines | {"table": table(drawn)}
 
 
-def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> dict[str, Any]:
-    """One picture: its name, its caption, its chart, and its table where that isn't the chart's records."""
-    item = {"name": name, "caption": caption, "chart": chart(spec)}
-    return item if drawn.equals(drawn_frame(spec)) else item | {"table": table(drawn)}
+def texts(said: Iterable[str]) -> Lines:
+    """Texts, each by its first two words."""
+    lines, seen = {}, Counter()
+    for text in said:
+        key = NUMBER.sub("#", " ".join(text.split()[:2]))
+        seen[key] += 1
+        lines[f"{key} {seen[key]}" if seen[key] > 1 else key] = text
+    return lines
+
+
+class Chart:
+    """The parts of a chart's specification."""
+
+    def __init__(self) -> None:
+        self.marks: list[str] = []  # with their fields
+        self.titles: list[str] = []
+        self.values: list[float] = []  # of positions, sizes, domains ...
+        self.packed: list[float] = []  # that travel as text
+        self.code: list[str] = []  # expressions, names and all other texts
+        self.data: dict[str, str] = {}  # a table's line: its name; two of the same are one
+
+    def read(self, part: Any) -> None:
+        """Collect the parts of this one and of all within it."""
+        match part:
+            case dict():
+                if "mark" in part or "encoding" in part:
+                    self.marks.append(_mark(part))
+                for name, inner in part.items():
+                    if not LOOKS.search(name):
+                        self._read_named(name, inner)
+            case list():
+                for inner in part:
+                    self.read(inner)
+            case str() if ROW.fullmatch(part):
+                self.packed += [float(number) for number in part.split(",") if number.strip("-")]
+            case str():
+                self.code.append(part)
+            case bool() | None:
+                pass
+            case _:
+                self.values.append(float(part))
+
+    def _read_named(self, name: str, part: Any) -> None:
+        if name == "datasets":
+            for key, rows in part.items():
+                self._read_records(key, rows)
+        elif name == "values":
+            self._read_records(str(len(self.data)), part)
+        elif name in ("title", "text") and isinstance(part, str | list) and all(isinstance(line, str) for line in part):
+            self.titles.append(part if isinstance(part, str) else " ".join(part))
+        else:
+            self.read(part)
+
+    def _read_records(self, name: str, rows: Any) -> None:
+        if isinstance(rows, list) and rows and isinstance(rows[0], dict):
+            self.data.setdefault(table(pd.DataFrame(rows)), name)
+        else:
+            self.read(rows)
+
+
+def _mark(part: dict) -> str:
+    mark, channels = part.get("mark", "all"), part.get("encoding", {})
+    fields = [f"{name}={one['field']}" for name, one in channels.items() if isinstance(one, dict) and "field" in one]
+    return " ".join([mark["type"] if isinstance(mark, dict) else mark, *fields])
 
 
 # Kept
 
 
-def flat(part: Any, path: str = "") -> dict[str, str]:
-    """A text for every path; a list of numbers and texts is one."""
-    if isinstance(part, dict) or (isinstance(part, list) and any(isinstance(one, dict | list) for one in part)):
-        parts = part.items() if isinstance(part, dict) else enumerate(part)
-        return {key: leaf for name, one in parts for key, leaf in flat(one, f"{path}.{name}".lstrip(".")).items()}
-    if isinstance(part, list):
-        return {path: BESIDE.join(leaf for one in part for leaf in flat(one).values())}
-    return {path: _short(part) if isinstance(part, int | float) and not isinstance(part, bool) else str(part)}
-
-
 def write(name: str, views: Record) -> None:
-    """Keep a record; None: what only the earlier view has."""
-    kept: Record = {}
-    whole = {view: {item: flat(parts) for item, parts in items.items()} for view, items in views.items()}
-    for view, items in whole.items():
-        before = {item: _earlier(whole, view, item) for item in items}
+    """Keep a record. AS_IN names the view whose item has the other lines; None: a line that only that one has."""
+    kept: dict[str, dict[str, dict[str, str | None]]] = {}
+    for number, (view, items) in enumerate(views.items()):
+        earlier = [*views][:number]
         kept[view] = {
-            item: {at: own.get(at) for at in before[item] | own if before[item].get(at) != own.get(at)}
+            item: min([own, *(_beside(views, other, item, own) for other in earlier if item in views[other])], key=len)
             for item, own in items.items()
         }
-    (FOLDER / f"{name}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    text = json.dumps(kept, ensure_ascii=False, indent=1)
+    text = re.sub(r"\{\n *([^\n]*[^\n{,])\n *\}", r"{\1}", text)  # a line of its own for a text, none for a brace
+    (FOLDER / f"{name}.json").write_text(re.sub(r"\n *\}", "}", text) + "\n", "utf-8")
+
+
+def _beside(views: Record, other: str, item: str, own: Lines) -> dict[str, str | None]:
+    before = views[other][item]
+    return {AS_IN: other} | {line: own.get(line) for line in before | own if before.get(line) != own.get(line)}
 
 
 def read(name: str) -> Record:
-    """What was kept."""
+    """The record that was kept."""
     views = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    for view, items in views.items():
+    for items in views.values():
         for item, own in items.items():
-            leaves = _earlier(views, view, item) | own
-            items[item] = {path: leaf for path, leaf in leaves.items() if leaf is not None}
+            lines = (views[own.pop(AS_IN)][item] if AS_IN in own else {}) | own
+            items[item] = {line: text for line, text in lines.items() if text is not None}
     return views
-
-
-def _earlier(views: Record, view: str, item: str) -> dict[str, str]:
-    """The item in the earlier view that has it and whose name begins as this one's."""
-    before = [name for name in itertools.takewhile(lambda name: name != view, views) if item in views[name]]
-    like = max(before, key=lambda name: len(os.path.commonprefix([name, view])), default="")  # noqa: RUF071 (no paths)
-    return views[like][item] if before else {}
 
 
 # Compared
 
 
 def differences(name: str, views: Record) -> list[str]:
-    """What differs from what was kept, a line each: where, before, now."""
+    """Each difference from what was kept: its view, item and line, before and now."""
     kept = read(name)
-    lines = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
+    told = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
     for view in kept.keys() & views.keys():
-        now = {item: flat(whole) for item, whole in views[view].items()}
-        for item in sorted({*kept[view], *now}):
-            before, after = kept[view].get(item, {}), now.get(item, {})
-            for path in before | after:
-                was, is_now = before.get(path), after.get(path)
-                code = path.startswith("chart.") and not path.endswith(("title", "text"))
-                if was is None or is_now is None or not alike(was, is_now, code):
-                    lines.append(f"{view} / {item} / {path}\n  was {was}\n  is  {is_now}")
-    return lines
+        for item in sorted({*kept[view], *views[view]}):
+            before, now = kept[view].get(item, {}), views[view].get(item, {})
+            for line in before | now:
+                was, is_now = changed(before.get(line), now.get(line))
+                if was != is_now:
+                    name = f" ({now.get('name', before.get('name'))})" if item.startswith("figure") else ""
+                    told.append(f"{view} / {item}{name} / {line}\n  was {was}\n  is  {is_now}")
+    return told
 
 
-def alike(one: str, other: str, code: bool = False) -> bool:
-    """Whether two texts are the same, up to what another processor makes of their numbers; in code none has a last digit."""
+def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
+    """The columns of two lines that aren't alike; twice the same where all are."""
+    if one is None or other is None:
+        return one, other
+    first, second = one.split(BESIDE), other.split(BESIDE)
+    if len(first) != len(second):
+        return one, other
+    apart = [pair for pair in zip(first, second) if not alike(*pair)]
+    return (BESIDE.join(a for a, _ in apart), BESIDE.join(b for _, b in apart)) if apart else ("", "")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts, or columns of a table, are the same up to what another processor makes of their numbers."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
-    if not code and sizes and all(0 < size < NOISE for size in sizes):  # of what the noise names
+    column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
+    if sizes and all(0 < size < NOISE for size in sizes):  # which word has the most of it is noise as well
         one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
     if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return one == other
-    if BESIDE in one:
-        near = [NEAR * max(sizes, default=0.0)] * len(first)
-    else:
-        near = [NEAR * size if code else _digit(*pair) for size, *pair in zip(sizes, first, second)]
+    near = [NEAR * max(sizes, default=0.0)] * len(first) if column else map(_digit, first, second)
     return all(abs(_value(a) - _value(b)) <= NOISE + by for a, b, by in zip(first, second, near))
 
 
 def _digit(*texts: str) -> float:
-    """One at the last place of the shorter of two numbers; of whole ones there is none."""
+    """One at the last place of the shorter of two numbers; whole numbers have to be the same."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

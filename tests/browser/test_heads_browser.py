@@ -56,9 +56,7 @@ def test_a_click_in_the_grid_opens_the_head(page, server):
     eventually(page, lambda: any(text.startswith("L2 H5") for text in readings(page)))
     click_head(page, "L5 H0")
     eventually(page, lambda: any(text.startswith("L5 H0") for text in readings(page)))
-    page.go_back()
-    wait_until_idle(page)
-    wait_for_address(page, "head=L2+H5")
+    wait_for_address(page, "head=L5+H0")
 
 
 def click_head(page, name):

@@ -1,11 +1,11 @@
-"""Back and Forward: one entry for one thing done, and the choice as it was."""
+"""Back and Forward lead from page to page, each with its choice; and "Copy link" says whether it copied."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -15,12 +15,17 @@ def slider(page):
 
 
 def follow(page, name):
-    page.get_by_role("link", name=name).first.click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
     wait_until_idle(page)
 
 
 def back(page):
     page.go_back()
+    wait_until_idle(page)
+
+
+def forward(page):
+    page.go_forward()
     wait_until_idle(page)
 
 
@@ -32,30 +37,93 @@ def choose_example(page, word):
     wait_until_idle(page)
 
 
-def test_each_page_link_and_each_choice_is_one_entry_and_back_undoes_it(page, server):
-    open_page(page, f"{server}/?head=L0+H11")
+def choose_head(page, key):
+    page.locator("[data-testid=stVegaLiteChart] input[type=range]").nth(1).focus()  # of the heads of a layer
+    page.keyboard.press(key)
+    wait_until_idle(page)
+
+
+def test_ten_choices_and_one_press_of_back(page, server):
+    open_page(page, f"{server}/from-scratch")
+    before = page.evaluate("history.length")
+    follow(page, "A word in two sentences")
+    assert page.evaluate("history.length") == before + 1
+    for name in ("of", "the"):
+        page.locator(f'g[class*="chips_a_marks"] path[aria-label^="{name}:"]').first.click()
+        wait_until_idle(page)
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"):
+        choose_head(page, key)
+    for word in ("bat", "crane", "bank"):
+        choose_example(page, word)
+    choose_head(page, "ArrowLeft")
+    page.get_by_text("between the sentences", exact=True).click()
+    wait_until_idle(page)
+    address = f"{server}/?content=8fb149a5&head=L0+H9&way=between+the+sentences"
+    expect(page).to_have_url(address)
+    assert page.evaluate("history.length") == before + 1
+    back(page)
+    expect(page).to_have_url(f"{server}/from-scratch")
+    forward(page)
+    expect(page).to_have_url(address)
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+
+
+def test_back_opens_each_page_as_it_was(page, server):
+    """The head is bound on each of them, on the main view by the page itself, which Streamlit strips from the others."""
+    open_page(page, f"{server}/all-heads?head=L0+H11")
+    page.get_by_text("A and B as one text", exact=True).click()
+    wait_for_address(page, "sentence=A+and+B+as+one+text")
+    wait_until_idle(page)
     follow(page, "From scratch")
     expect(page).to_have_url(f"{server}/from-scratch")
     follow(page, "A word in two sentences")
-    expect(page).to_have_url(f"{server}/?head=L0+H11&digest=53aa5117")
-    choose_example(page, "bat")
-    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
-    page.locator("[data-testid=stVegaLiteChart] input[type=range]").nth(1).focus()  # of the heads of a layer
-    page.keyboard.press("ArrowLeft")
-    wait_until_idle(page)
-    wait_for_address(page, "head=L0+H10")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    choose_head(page, "ArrowLeft")
+    choose_head(page, "ArrowLeft")
+    wait_for_address(page, "head=L0+H9")
+    follow(page, "Inside a head")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+    back(page)
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+    back(page)
+    back(page)
+    expect(page).to_have_url(re.compile("/all-heads"))
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
+
+
+def test_back_from_the_main_view_finds_the_head_of_the_page_before(page, server):
+    open_page(page, f"{server}/all-heads?head=L0+H11")
+    follow(page, "A word in two sentences")
     back(page)
     expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
-    expect(page).to_have_url(re.compile(r"example=bat"))
-    back(page)
-    assert "example" not in page.url
-    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("We went to the bank for a loan.")
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
-    back(page)
-    expect(page).to_have_url(f"{server}/from-scratch")
-    back(page)
-    expect(page).to_have_url(f"{server}/?head=L0+H11&digest=53aa5117")
-    for _ in range(2):
-        page.go_forward()
-        wait_until_idle(page)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    assert "head=L0+H11" in page.url
+
+
+@pytest.mark.parametrize("path", ["/all-heads?head=L0+H11", "/from-scratch"])
+def test_back_leaves_a_page_that_a_link_opened(page, server, path):
+    open_page(page, f"{server}{path}")
+    page.go_back()
+    expect(page).to_have_url("about:blank")
+
+
+def test_copy_link_copies_or_shows_the_address(page, server):
+    """A foreign host over plain http has no navigator.clipboard; a browser may refuse the older way too."""
+    open_page(page, f"{server}/all-heads")
+    button = page.locator(".st-key-copy_link button")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
+    copied, shown = [], []
+    page.expose_function("copied", lambda text: copied.append(text))
+    page.evaluate("addEventListener('copy', () => copied(getSelection().toString() || document.activeElement.value))")
+    button.click()
+    expect(button).to_have_text(re.compile("Link copied"))
+    eventually(page, lambda: copied == [page.url])
+    expect(button).to_have_text(re.compile("Copy link"))
+    page.on("dialog", lambda dialog: (shown.append(dialog.default_value), dialog.dismiss()))
+    page.evaluate("document.execCommand = () => false")
+    button.click()
+    eventually(page, lambda: shown == [page.url])
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject() } })")
+    button.click()
+    eventually(page, lambda: shown == [page.url] * 2)
+    expect(button).to_have_text(re.compile("Copy link"))

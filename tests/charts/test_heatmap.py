@@ -24,20 +24,6 @@ def cells(spec):
     return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
 
 
-@pytest.mark.parametrize("sentence", ["A", "B"])
-def test_a_heads_map_draws_the_models_own_weights_row_by_row(sides, sentence):
-    encoding, word, own = sides[sentence]
-    weights = encoding.weights(3, 7)
-    spec = heatmap(weights, encoding.tokens, LIGHT, marked=word.positions, size=SIZE)
-    n = len(encoding.tokens)
-    numbers = {(row["row"], row["column"]): row["value"] for row in spec["datasets"]["cells"]}
-    assert numbers == pytest.approx({(i, j): float(own[i, j]) for i in range(n) for j in range(n)}, abs=1e-5)
-    found = cells(spec)
-    assert len(found) == n * n
-    for (i, j), item in found.items():
-        assert same_color(item["fill"], on_ramp(LIGHT.weights, float(own[i, j] / own.max()))), (i, j)
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)

@@ -119,3 +119,15 @@ def test_at_every_width_all_marks_stand_within_it_and_below_each_other(width, wo
     assert tops == sorted(tops) and min(size for item in drawn(spec, "text") if (size := item.get("fontSize"))) >= 10
     top = place["heads_title"][1]
     assert top == 0 if width >= 980 else top > place["curve"][1] + place["curve"][3]
+
+
+def test_chips_of_a_sentence_from_right_to_left_begin_at_the_right():
+    for words in ("הבנק של הנהר", "البنك قرب النهر"):
+        chips = [Chip("[CLS]", "", small=True), *(Chip(word, "44 %") for word in words.split()), Chip(".", "")]
+        places, end = chip_places(chips, 26, 0, 400, 18, 50)
+        lefts = [left for left, *_ in places]
+        assert lefts == sorted(lefts, reverse=True) and places[0][0] + places[0][2] == 400 and end == 50
+        assert all(left >= 26 and left < middle < left + wide for left, _, wide, middle in places)
+        several, _ = chip_places(chips * 4, 26, 0, 200, 18, 50)
+        lines = {y: [left for left, top, *_ in several if top == y] for _, y, *_ in several}
+        assert len(lines) > 2 and all(line == sorted(line, reverse=True) for line in lines.values())

@@ -1,8 +1,11 @@
 """The cache: bounded in bytes, each result made once however many ask, and nothing kept of an encoder that is gone."""
 
+import dataclasses
+import gc
 import threading
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -14,6 +17,7 @@ import torch
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
+from selfattn.dashboard.answer import answer_of
 from selfattn.dashboard.cache import (
     OVERHEAD,
     RECORD,
@@ -22,7 +26,14 @@ from selfattn.dashboard.cache import (
     cached,
     cached_encode,
     cached_removal,
+    is_cached,
 )
+from selfattn.dashboard.choice import Pair
+from selfattn.encoders.capture import Head
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.senses import random_twin
 
 
 @dataclass(eq=False)
@@ -34,7 +45,7 @@ class Thing:
     device, dtype, revision = "cpu", "float32", None
 
     @property
-    def digest(self) -> str:
+    def content(self) -> str:
         """Its name."""
         return self.name
 
@@ -58,7 +69,7 @@ def test_the_cache_stays_within_its_bytes_and_makes_each_result_once():
     assert [key in cache for key in range(20)] == 10 * [False] + 10 * [True]
     cache.get(19, lambda: pytest.fail("it is there already"))
     for key in ("large", "larger"):  # one that is beyond the bound stays alone
-        assert cache.get(key, lambda: torch.zeros(20_000)) is cache.results[0] and len(cache.results) == 1
+        assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
     cache.get("larger", lambda: pytest.fail("it is there already"))
 
 
@@ -67,6 +78,57 @@ def test_a_result_that_could_not_be_made_is_tried_again():
     with pytest.raises(ConnectionAbortedError):
         cache.get("key", Mock(side_effect=ConnectionAbortedError))
     assert cache.get("key", lambda: 7) == 7
+
+
+@pytest.mark.parametrize(
+    "key",
+    [torch.ones(1), ("view", Thing("a view")), ("words", ("bank", frozenset("ab"))), ["a list"], ("n", np.int64(3))],
+)
+def test_a_key_that_holds_an_object_is_refused(key):
+    with pytest.raises(TypeError, match="Expected a key of strings, numbers and tuples of these, got"):
+        Cache(10_000, bytes_of).get(key, lambda: pytest.fail("it was made"))
+    assert Cache(1, lambda _: 1).get(("text", None, (1, 2.5, True), Head(0, 3)), lambda: "made") == "made"
+
+
+@pytest.mark.parametrize("maker_leaves", [False, True])
+def test_who_waits_for_another_gets_the_result_or_makes_it(maker_leaves):
+    cache, begun, go_on, made = Cache(10_000, bytes_of), threading.Event(), threading.Event(), []
+
+    def first():
+        begun.set()
+        assert go_on.wait(10)
+        if maker_leaves:
+            raise ConnectionAbortedError
+        return "the first's"
+
+    def ask(make):
+        with suppress(ConnectionAbortedError):
+            made.append(cache.get("key", make))
+
+    threads = [
+        threading.Thread(target=ask, args=(first,)),
+        threading.Thread(target=ask, args=(lambda: "the second's",)),
+    ]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert made == (["the second's"] if maker_leaves else ["the first's"] * 2)
+
+
+def test_who_waits_for_another_can_leave(monkeypatch):
+    cache, begun, go_on = Cache(10_000, bytes_of), threading.Event(), threading.Event()
+    maker = threading.Thread(target=cache.get, args=("key", lambda: begun.set() or go_on.wait(10)))
+    maker.start()
+    assert begun.wait(10)
+    monkeypatch.setattr(the_cache, "stop_if_superseded", Mock(side_effect=ConnectionAbortedError))
+    with pytest.raises(ConnectionAbortedError):
+        cache.get("key", lambda: pytest.fail("it was made twice"))
+    go_on.set()
+    maker.join(10)
+    assert cache.values == [True]
 
 
 def test_bytes_of_an_encoding_count_each_storage_once(encoder):
@@ -118,18 +180,98 @@ def test_progress_is_shown_while_it_is_made_and_gone_after(results, monkeypatch)
     assert said == [0.0, 0.75, "gone", "gone"]
 
 
-def test_the_least_recently_used_encoder_goes_first_with_all_that_it_left(results, monkeypatch):
-    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+def place_for(number):
+    """The place for loaded encoders, with room for so many."""
+    return Cache(number, lambda _: 1, encoder_picker._encoders._store._release)
+
+
+@pytest.fixture
+def loading(results, monkeypatch):
+    """Loads a Thing, of which two are kept, with a result about it that holds it."""
+    monkeypatch.setattr(encoder_picker, "_encoders", place_for(2))
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
-    monkeypatch.setattr(encoder_picker, "_settle", lambda: None)
+    monkeypatch.setattr(encoder_picker, "random_twin", lambda first: Thing(f"{first.name}, random weights"))
 
     def load(name):
         encoder = encoder_picker.load(name, None, "cpu", "float32")
-        cached(encoder, "its result", lambda progress: torch.full((1,), float(ord(name))))
-        return encoder
+        return cached(encoder, "its result", lambda progress: {"encoder": encoder})["encoder"]
 
-    gone, kept = weakref.ref(load("b")), load("a")
-    assert load("a") is kept and gone() is not None
-    load("c")  # b goes
+    return load
+
+
+def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading):
+    gone, kept = weakref.ref(loading("b")), loading("a")
+    assert loading("a") is kept and gone() is not None
+    loading("c")  # b goes
+    gc.collect()
     assert gone() is None
-    assert sorted(chr(int(result)) for result in the_cache._results.results) == ["a", "c"]
+    assert sorted(result["encoder"].name for result in the_cache._results.values) == ["a", "c"]
+
+
+def test_an_untrained_encoder_makes_room_too(loading, monkeypatch):
+    monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
+    monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
+    gone, kept = weakref.ref(loading("b")), loading("a")
+    assert encoder_picker.pick_second_encoder(kept).name == "a, random weights"
+    gc.collect()
+    assert gone() is None and [result["encoder"] for result in the_cache._results.values] == [kept]
+
+
+def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loading):
+    gone = loading("b")
+    loading("a")
+    loading("c")
+    assert cached(gone, "late", lambda progress: {"encoder": gone}) == {"encoder": gone}
+    assert not is_cached(gone, "late") and len(the_cache._results.values) == 2
+    gone = weakref.ref(gone)
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_encoder_that_is_gone_takes_no_result_of_the_same_loaded_anew(loading):
+    gone = encoder_picker.load("b", None, "cpu", "float32")
+    for name in ("a", "c", "b"):
+        anew = loading(name)
+    assert anew.name == gone.name and anew is not gone
+    assert cached(gone, "its result", lambda progress: {"encoder": gone}) == {"encoder": gone}
+    assert cached(anew, "its result", lambda progress: pytest.fail("it is there already"))["encoder"] is anew
+
+
+def test_two_configurations_and_their_untrained_twins_share_no_results(results, encoder):
+    other = dataclasses.replace(encoder, configuration="another")
+    four = (encoder, other, random_twin(encoder), random_twin(other))
+    assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("load_head", "saved"), [(load_class_head, {"classes": ("BAD", "GOOD")}), (load_masked_head, {"masked_head": True})]
+)
+def test_a_head_on_top_goes_with_its_encoder(results, monkeypatch, tmp_path, checkpoint, load_head, saved):
+    monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **saved)
+    encoder = encoder_picker.load(str(folder), None, "cpu", "float32")
+    head = cached(encoder, "head", lambda _, of=encoder: load_head(of))
+    held = weakref.ref(encoder.model), weakref.ref(head._model)
+    del encoder, head
+    encoder_picker.load(str(checkpoint("DistilBERT")), None, "cpu", "float32")
+    gc.collect()
+    assert [each() for each in held] == [None, None]
+
+
+@pytest.mark.slow
+def test_no_result_of_a_real_encoder_outlives_it(results, monkeypatch, checkpoint):
+    """Encodings, a whole answer, hidden words: all that the main view keeps."""
+    monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
+    names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
+    encoder = encoder_picker.load(names[0], None, "cpu", "float32")
+    texts = ("The bank of the river was wet.", "The bank gave me a loan.")
+    pair = Pair(*(cached_encode(encoder, text).places("bank")[0] for text in texts), None)
+    view = answer_of(encoder, pair)
+    assert view.word == "bank" and len(the_cache._results.values) > 4
+    model = weakref.ref(encoder.model)
+    del encoder, pair, view
+    gc.collect()
+    assert model() is not None, "kept, as long as there is room"
+    encoder_picker.load(names[1], None, "cpu", "float32")
+    gc.collect()
+    assert model() is None and not the_cache._results.values

@@ -1,6 +1,5 @@
-"""Parts of a page that run again by themselves: which of them waits for its turn."""
+"""Parts of a page that run again by themselves: where their progress is shown, and a record of their own."""
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -10,20 +9,19 @@ from selfattn.dashboard import parts, session
 
 
 @pytest.mark.parametrize("computes", [True, False])
-def test_a_part_that_computes_nothing_waits_for_no_turn(monkeypatch, computes):
-    """A wait is said in the part's own room; a room outside it can't be filled when the part runs by itself."""
-    record, waited, shown = SimpleNamespace(news=object(), noted=["a figure"], tables={"its": "table"}), [], []
+def test_a_part_that_computes_has_its_own_room_and_record(monkeypatch, computes):
+    """A room outside the part can't be filled when it runs by itself."""
+    record, shown = SimpleNamespace(news="the page's", noted=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
-    monkeypatch.setattr(parts, "page_turn", lambda news: waited.append(news) or nullcontext())
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)
     monkeypatch.setattr(parts.st, "container", lambda: "its own")
     monkeypatch.setattr(st, "session_state", {session.RECORD: None})  # of a whole run that has ended
 
     def show():
         own = st.session_state[session.RECORD]
-        shown.append((own.noted, own.tables))
+        shown.append((own.news, own.noted, own.tables))
         own.noted.append("drawn again")
 
     parts.show_part("a part", show, computes=computes)
-    assert shown == [(["drawn again"], {})] and (record.noted, record.tables) == (["a figure"], {"its": "table"})
-    assert waited == (["its own"] if computes else [])
+    room = "its own" if computes else "the page's"
+    assert shown == [(room, ["drawn again"], {})] and (record.noted, record.tables) == (["a figure"], {"its": "table"})

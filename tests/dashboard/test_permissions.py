@@ -3,14 +3,21 @@
 import os
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from selfattn import LoadError, TextError
 from selfattn.dashboard import permissions
 from selfattn.dashboard.encoder_picker import offered_devices
-from selfattn.dashboard.permissions import allowed_scan_folder, check_encoder, for_visitors, offered_encoders
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED, resolve
+from selfattn.dashboard.permissions import (
+    allowed_scan_folder,
+    check_encoder,
+    for_visitors,
+    loads_unasked,
+    offered_encoders,
+)
+from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, resolve
 
 
 @pytest.fixture
@@ -60,6 +67,27 @@ def test_beyond_it_without_a_list_there_is_the_bundled_encoder_only(listening, t
             check_encoder(name)
         messages.add((caught.value.kind, str(caught.value).replace(repr(name[:1000]), "")))
     assert len(messages) == 1  # what isn't offered and what isn't there read the same
+
+
+def test_a_revision_that_the_operator_did_not_name(listening, monkeypatch, tmp_path):
+    (tmp_path / "mine").mkdir()
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/model"])
+    for name in (BUNDLED_NAME, "some/model", "mine"):
+        for revision in ("main", "refs/pr/21", BUNDLED_REVISION[:7], "f" * 40):
+            listening()
+            with pytest.raises(LoadError, match=f"opens '{name}' in its operator's revision only, not in '{revision}'"):
+                check_encoder(name, revision)
+            assert not loads_unasked(name, revision)
+            listening("localhost")
+            check_encoder(name, revision)
+        listening()
+        check_encoder(name)
+        assert loads_unasked(name, "")
+    check_encoder(BUNDLED_NAME, BUNDLED_REVISION)
+    assert loads_unasked(BUNDLED_NAME, BUNDLED_REVISION)
+    with pytest.raises(LoadError, match="not among this server's encoders"):
+        check_encoder("another/model", BUNDLED_REVISION)
 
 
 def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_path):
@@ -115,10 +143,25 @@ def test_no_name_has_the_server_look_outside_the_operators_folder(listening, mon
     [
         ("/srv/my models/tiny lacks x", "/srv/my models/tiny", "tiny lacks x", None),
         ("OSError: [Errno 2] No such file: '/srv/a/b.json'", "mine", "OSError: [Errno 2] No such file: 'b.json'", None),
-        ("Asking the Hub for a/b, see https://hub.example/a/b", "a/b", None, None),
+        ("No such file: '/srv/a dir/b c.json' or '/d e.json'", "", "No such file: 'b c.json' or '/d e.json'", None),
+        ("No x in {shelf}/my tiny, {root}/a link/my tiny/x.json", "", "No x in my tiny, my tiny/x.json", None),
+        ("{root}/a link holds two, {shelf} too", "", "a link holds two, of mine too", None),
+        ("{root}/my scans/one/scan.json: no", "", "scan.json: no", None),
+        ("{root}/a model/config.json, {root}/a model", "", "config.json, a model", None),
+        ("{home}/x y/z.json and {here}/p q", "", "x y/z.json and p q", None),
+        ("Asking the Hub for a/b, see https://hub.example{home}/b", "a/b", None, None),
     ],
 )
-def test_a_message_holds_no_path_of_the_server_for_strangers(listening, text, name, beyond, here):
+def test_a_message_holds_no_path_of_the_server_for_strangers(
+    listening, monkeypatch, tmp_path, text, name, beyond, here
+):
+    shelf = tmp_path / "two words" / "of mine"
+    (shelf / "my tiny").mkdir(parents=True)
+    (tmp_path / "a link").symlink_to(shelf)
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", f"{tmp_path}/a link")
+    monkeypatch.setenv("SELFATTN_SCAN_DIR", f"{tmp_path}/my scans")
+    monkeypatch.setattr(sys, "argv", ["app.py", "--model", f"{tmp_path}/a model"])
+    text = text.format(shelf=shelf, root=tmp_path, home=Path.home(), here=Path.cwd())
     for address, said in (("0.0.0.0", beyond), ("localhost", here)):
         listening(address)
         assert for_visitors(text, name) == (said or text)

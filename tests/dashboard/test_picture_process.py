@@ -1,7 +1,10 @@
-"""Downloads are drawn by a process of their own: the same pictures, one process, a new one where it died."""
+"""Downloads are drawn by another process: the same pictures, one process, a new one where it died."""
 
 import os
-import signal
+import sys
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from subprocess import PIPE, Popen
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -11,37 +14,84 @@ import vl_convert as vlc
 
 from selfattn.dashboard import download, picture_process, streamlit_internals
 from selfattn.dashboard.picture_process import Painter
-from selfattn.encoders.bounded_process import BoundedProcess
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
 SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field": "x", "type": "quantitative"}}}
 
 
+@pytest.fixture
+def worker():
+    """worker() is the process that draws."""
+    yield lambda: psutil.Process(picture_process._submit(os.getpid).result(60))
+    picture_process._pool().shutdown()
+    picture_process._pool.cache_clear()
+
+
 @pytest.mark.slow
-def test_the_same_picture_comes_from_another_process_and_a_new_one_where_that_has_died(monkeypatch):
-    here, process = files.png(SPEC, Provenance(title="bars"), width=300), BoundedProcess()
-    monkeypatch.setattr(picture_process, "_drawing", process)
+def test_same_picture_from_another_process(worker):
+    here = files.png(SPEC, Provenance(title="bars"), width=300)
     token = files.painter.set(Painter())
     try:
-        for _ in range(2):
+        for _ in range(2):  # by the first process, then by one that replaces it
             assert files.png(SPEC, Provenance(title="bars"), width=300) == here
-            drew = process.call("os:getpid", seconds=60)
-            assert drew != os.getpid()
-            os.kill(drew, signal.SIGKILL)
-            psutil.Process(drew).wait(10)
+            drew = worker()
+            assert (drew.pid != os.getpid(), drew.nice()) == (True, min(19, psutil.Process().nice() + 10))
+            assert not [each.path for each in drew.memory_maps() if "libtorch" in each.path]
+            drew.kill()
+            drew.wait(10)
     finally:
         files.painter.reset(token)
-        process.end()
+
+
+def test_a_process_that_had_ended_unnoticed_is_replaced(monkeypatch):
+    broken, drawn = Future(), Future()
+    broken.set_exception(BrokenProcessPool())
+    drawn.set_result("<svg/>")
+    futures = [broken, drawn, broken, broken]
+    monkeypatch.setattr(picture_process, "_submit", lambda *_: futures.pop(0))
+    assert Painter().vegalite_to_svg({}) == "<svg/>"
+    with pytest.raises(RuntimeError, match="took more than 60 s, or too much memory"):
+        Painter().vegalite_to_svg({})
+    assert not futures
+
+
+@pytest.mark.slow
+def test_a_picture_that_takes_too_long(worker, monkeypatch):
+    before = worker()
+    monkeypatch.setattr(picture_process, "LONGEST", 0.2)
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
+    with pytest.raises(RuntimeError, match=r"took more than 0.2 s, or too much memory\. Choose a smaller one"):
+        Painter().svg_to_png(svg)
+    assert worker().pid != before.pid
+
+
+SERVER = """
+import os
+from selfattn.dashboard.picture_process import _submit
+if __name__ == "__main__":
+    print(_submit(os.getpid).result(), flush=True)
+    input()
+"""
+
+
+@pytest.mark.slow
+def test_ends_with_a_server_that_was_killed(tmp_path):
+    (tmp_path / "server.py").write_text(SERVER)
+    command = [sys.executable, tmp_path / "server.py"]
+    paths = os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))
+    with Popen(command, stdin=PIPE, stdout=PIPE, env={**os.environ, "PYTHONPATH": paths}) as server:
+        drew = psutil.Process(int(server.stdout.readline()))
+        server.kill()
+    drew.wait(10)
 
 
 def test_who_has_left_gets_no_further_picture(monkeypatch):
-    left, unstarted = Mock(side_effect=ConnectionAbortedError), BoundedProcess()
-    monkeypatch.setattr(picture_process, "_drawing", unstarted)
+    left = Mock(side_effect=ConnectionAbortedError)
+    monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("drawn"))
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
         with pytest.raises(ConnectionAbortedError):
             draw(SPEC)
-    assert unstarted._peer is None  # nothing was asked of it
 
 
 def test_a_closed_tab_ends_what_is_being_made_for_it(monkeypatch):

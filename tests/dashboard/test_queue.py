@@ -1,4 +1,4 @@
-"""The queue: visitors wait in turn; superseded work frees its place."""
+"""Places for pages and for costly work: pages go on beside it, superseded work frees its place, nobody waits for themselves."""
 
 import threading
 import time
@@ -11,77 +11,151 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import queue
-from selfattn.dashboard.queue import Queue
-from selfattn.settings import Settings
 
 
 class Superseded(Exception):
-    """What Streamlit raises in a run that a newer one has replaced, in short."""
+    """Stands in for the exception that Streamlit raises in a run that a newer one has replaced."""
 
 
-def test_no_more_than_the_places_at_once_and_the_least_order_first():
-    turns, order, visitors = Queue(2), [], []
+@pytest.fixture(autouse=True)
+def one_place(monkeypatch):
+    monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(queue, "_pages", queue._Pages(99))
+    monkeypatch.setattr(queue, "_running", set())
+    monkeypatch.setattr(queue, "LOOK", 0.01)
 
-    def visit(since: float) -> None:
-        with turns.turn(order=since):
-            order.append((since, turns.held))
+
+def test_costly_work_has_its_places_and_no_more(monkeypatch):
+    monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(2))
+    at_work, most = [], []
+
+    def visit():
+        with queue.costly_slot():
+            at_work.append(1)
             time.sleep(0.02)
+            most.append(len(at_work))
+            at_work.pop()
 
-    with _another_thread_holds(turns), _another_thread_holds(turns):
-        for waiting, since in enumerate((3.0, 1.0, 2.0), start=1):
-            visitors.append(_started(visit, since))
-            _until(lambda wanted=waiting: turns.waiting == wanted)
-        assert turns.held == 2
+    visitors = [_started(visit) for _ in range(6)]
     for visitor in visitors:
         visitor.join(10)
-    assert {since for since, _ in order[:2]} == {1.0, 2.0} and max(held for _, held in order) == 2
-    assert turns.held == turns.waiting == 0
+    assert len(most) == 6 and max(most) == 2
 
 
-def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
-    turns = Queue(1)
-    with pytest.raises(Superseded), turns.turn():
-        raise Superseded  # in a progress callback, say
-    with _another_thread_holds(turns):
-        with pytest.raises(Superseded), turns.turn(still_wanted=Mock(side_effect=Superseded)):
-            pytest.fail("the place was taken")
-        assert turns.waiting == 0
-    with turns.turn():  # free again: this would hang otherwise
+def test_pages_run_in_the_order_of_arrival_and_no_more_than_places(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(2))
+    monkeypatch.setattr(queue, "LOOK", 5)
+    order, running, most = [], [], []
+
+    def visit(number):
+        with queue.page_run():
+            order.append(number)
+            running.append(number)
+            time.sleep(0.02)
+            most.append(len(running))
+            running.remove(number)
+
+    with (
+        queue.page_run(),
+        queue.page_run(),
+        _another_page_runs(),
+    ):  # the second needs no place: it would wait for itself
+        visitors = []
+        for number in range(5):
+            visitors.append(_started(lambda number=number: visit(number)))
+            _until(lambda number=number: len(queue._pages._line) > number)
+        assert not order
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
+
+
+def test_a_page_that_waits_for_its_place_says_so_where_it_can(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(1))
+    monkeypatch.setattr(queue, "PATIENCE", 0)
+    news, done = Mock(), []
+
+    def visit(place):
+        with queue.page_run(place):
+            done.append(place)
+
+    with _another_page_runs():
+        visitors = [_started(lambda place=place: visit(place)) for place in (news, None)]
+        _until(lambda: news.empty.return_value.text.called)
+        assert not done
+    for visitor in visitors:
+        visitor.join(10)
+    assert len(done) == 2 and news.empty.return_value.text.call_args.args == (queue.WAITING,)
+    assert news.empty.return_value.empty.called
+
+
+def test_a_page_lends_its_place_while_it_does_costly_work(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", queue._Pages(1))
+    with queue.page_run():
+        with queue.costly_slot(), _another_page_runs():  # would hang otherwise
+            assert queue._pages._free == 0
+        with queue.page_lent(), _another_page_runs():
+            pass
+        assert queue._pages._free == 0
+    assert queue._pages._free == 1
+
+
+def test_pages_run_while_costly_work_is_done():
+    with _another_thread_holds_the_place(), queue.page_run(), queue.page_run():  # would hang otherwise
         pass
 
 
 def test_a_thread_never_waits_for_itself():
-    turns = Queue(1)
-    with turns.turn(), turns.turn():
+    with queue.costly_slot(), queue.costly_slot():
         pass
-    with _another_thread_holds(turns):
-        assert turns.waiting == 0
+    assert _is_free()
 
 
-def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
+def test_superseded_work_frees_its_place(monkeypatch):
+    with pytest.raises(Superseded), queue.costly_slot() as go_on:
+        monkeypatch.setattr(queue, "RECORD", SimpleNamespace(get=Mock(side_effect=Superseded)))
+        monkeypatch.setattr(queue, "this_session", lambda: "a visitor's")
+        go_on()
+        pytest.fail("it went on")
+    assert _is_free()
+
+
+def test_superseded_work_waits_no_longer(monkeypatch):
+    monkeypatch.setattr(queue, "stop_if_superseded", Mock(side_effect=Superseded))
+    with _another_thread_holds_the_place(), pytest.raises(Superseded), queue.costly_slot():
+        pytest.fail("it got a place")
+    assert _is_free()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_page_that_waits_says_so(monkeypatch, fails):
+    """fails: the page ends as the words are taken away; its place is free all the same."""
     said = []
-    place = SimpleNamespace(text=said.append, empty=lambda: said.append("gone"))
+    empty = Mock(side_effect=Superseded) if fails else lambda: said.append("gone")
+    place = SimpleNamespace(text=said.append, empty=empty)
+    monkeypatch.setattr(queue, "this_page", lambda: SimpleNamespace(news=SimpleNamespace(empty=lambda: place)))
     monkeypatch.setattr(queue, "PATIENCE", 0.0)
 
-    def visit() -> None:
-        with queue.page_turn(SimpleNamespace(empty=lambda: place)):
-            pass
+    def visit():
+        try:
+            with queue.costly_slot():
+                said.append("works")
+        except Superseded:
+            said.append("superseded")
 
     visit()
-    assert said == []  # nothing to say where nobody waits
-    with ExitStack() as held:
-        for _ in range(Settings.read().max_pages):
-            held.enter_context(_another_thread_holds(queue._pages))
+    assert said == ["works"]
+    with _another_thread_holds_the_place():
         page = _started(visit)
-        _until(lambda: said)
-        assert "1 wait for their turn" in said[0]
+        _until(lambda: len(said) > 1)
     page.join(10)
-    assert said[-1] == "gone"
+    assert said == ["works", queue.WAITING, *(["superseded"] if fails else ["gone", "works"])]
+    assert _is_free()
 
 
 @pytest.mark.slow
 def test_a_rerun_calls_off_the_one_that_waits():
-    """Streamlit's own stop reaches a script run that waits for its turn."""
+    """Streamlit's own stop reaches a script run that waits for a place."""
 
     def script():
         import streamlit as st
@@ -90,111 +164,65 @@ def test_a_rerun_calls_off_the_one_that_waits():
         from selfattn.dashboard import queue
 
         get_script_run_ctx().script_requests.request_stop()
-        with queue.page_turn(st.empty()):
+        with queue.costly_slot():
             st.session_state.reached = True
 
-    with ExitStack() as held:
-        for _ in range(Settings.read().max_pages):
-            held.enter_context(_another_thread_holds(queue._pages))
-        app = AppTest.from_function(script, default_timeout=10).run()  # it doesn't wait for the places to be let go
+    with _another_thread_holds_the_place():
+        app = AppTest.from_function(script, default_timeout=10).run()
         assert "reached" not in app.session_state
-        assert queue._pages.waiting == 0
 
 
-def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
-    """One page place in all: whoever waits for costly work, or does it, leaves it to others."""
-    monkeypatch.setattr(queue, "_pages", Queue(1))
-    monkeypatch.setattr(queue, "_costly", Queue(1))
-    working, let_go, done = threading.Event(), threading.Event(), []
+def test_a_large_pass_has_its_share_of_the_cores_and_a_small_one_has_one(monkeypatch):
+    given = []
+    monkeypatch.setattr(torch, "set_num_threads", given.append)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
+    monkeypatch.setattr(queue, "_CORES", 8)
 
-    def costly(name: str) -> None:
-        with queue._pages.turn():
-            with queue.costly_slot():
-                working.set()
-                let_go.wait(20)
-            done.append((name, queue._pages._has_turn()))
+    def threads(work):
+        with queue.threads_for(work):
+            return given[-1]
 
-    visitors = [_started(costly, name) for name in "ab"]
-    assert working.wait(10)
-    _until(lambda: queue._costly.waiting == 1)
-    with queue._pages.turn():  # would hang otherwise
-        let_go.set()
-        for visitor in visitors:
-            visitor.join(10)  # they come back at once, beside whoever has their place
-        assert sorted(done) == [("a", True), ("b", True)] and queue._pages.held == 1
-    assert queue._pages.held == queue._costly.held == 0
-
-
-def test_long_work_gives_way_at_its_sign_of_progress_to_what_has_had_less(monkeypatch):
-    lane, order = Queue(1), []
-    monkeypatch.setattr(queue, "_costly", lane)
-    now = time.monotonic()
-    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: now))
-
-    def visit(who: str, had: float) -> None:
-        with lane.turn(order=had):
-            order.append(who)
-
-    with queue.costly_slot() as give_way:
-        visitors = [_started(visit, "longer", 100.0), _started(visit, "new", 0.0)]
-        _until(lambda: lane.waiting == 2)
-        now += 0.5 * queue.AHEAD
-        give_way()
-        assert order == []  # nobody has had much less yet
-        now += 50.0
-        give_way()
-        order.append("long")
-        assert lane._has_turn() and lane.held == 1
-    for visitor in visitors:
-        visitor.join(10)
-    assert order == ["new", "long", "longer"]
-    assert lane.held == lane.waiting == 0
+    with queue.page_run():
+        assert given == [1], "all that surrounds the passes"
+        assert queue.alone()
+        assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
+        for others, share in ((1, 4), (2, 2), (9, 1)):  # torch takes no 0
+            with ExitStack() as beside:
+                for _ in range(others):
+                    beside.enter_context(_another_page_runs())
+                assert threads(10**9) == share and threads(queue.SMALL) == 1 and not queue.alone()
+        assert given[-1] == 1
+        with pytest.raises(ZeroDivisionError), queue.threads_for(10**9):
+            raise ZeroDivisionError
+        assert given[-1] == 1, "given back"
+    assert not queue._running
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch, waits):
-    lane, pages = Queue(1), Queue(1)
-    monkeypatch.setattr(queue, "_costly", lane)
-    monkeypatch.setattr(queue, "_pages", pages)
-    monkeypatch.setattr(queue, "AHEAD", -1.0)
-
-    def look() -> None:  # whoever looks is superseded; here as soon as another works in the lane
-        if not waits or not lane._has_turn():
-            raise Superseded
-
-    with ExitStack() as held:
-        coming = threading.Thread(target=held.enter_context, args=(_another_thread_holds(lane, order=0.0),))
-        with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
-            if waits:
-                coming.start()
-                _until(lambda: lane.waiting == 1)
-            monkeypatch.setattr(queue, "stop_if_superseded", look)
-            give_way()
-            pytest.fail("it went on")
-        if waits:
-            coming.join(10)
-    assert pages.held == 0
-    _until(lambda: lane.held == lane.waiting == 0)
+def _is_free():
+    free = queue._places.acquire(blocking=False)
+    if free:
+        queue._places.release()
+    return free
 
 
-def _started(target, *args) -> threading.Thread:
-    thread = threading.Thread(target=target, args=args)
+def _started(target):
+    thread = threading.Thread(target=target)
     thread.start()
     return thread
 
 
 @contextmanager
-def _another_thread_holds(turns: Queue, order: float | None = None):
-    """One place is taken by another thread inside the `with`."""
-    held, let_go = threading.Event(), threading.Event()
+def _in_another_thread(context):
+    """Another thread is inside `context()` meanwhile."""
+    inside, let_go = threading.Event(), threading.Event()
 
-    def hold() -> None:
-        with turns.turn(order=order):
-            held.set()
+    def hold():
+        with context():
+            inside.set()
             let_go.wait(20)
 
     thread = _started(hold)
-    assert held.wait(10)
+    assert inside.wait(10)
     try:
         yield
     finally:
@@ -202,39 +230,16 @@ def _another_thread_holds(turns: Queue, order: float | None = None):
         thread.join(10)
 
 
-def _until(condition) -> None:
+def _another_thread_holds_the_place():
+    return _in_another_thread(queue.costly_slot)
+
+
+def _another_page_runs():
+    return _in_another_thread(queue.page_run)
+
+
+def _until(condition):
     deadline = time.time() + 10
     while not condition():
         assert time.time() < deadline
         time.sleep(0.001)
-
-
-def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_small_one_has_one(monkeypatch):
-    given = []
-    monkeypatch.setattr(torch, "set_num_threads", given.append)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
-    monkeypatch.setattr(queue, "_CORES", 8)
-    monkeypatch.setattr(queue, "_pages", Queue(4))
-    monkeypatch.setattr(queue, "_costly", Queue(1))
-
-    def threads(work: int) -> int:
-        with queue.threads_for(work):
-            return given[-1]
-
-    with queue.page_turn(None):
-        assert given == [1], "all that surrounds the passes"
-        assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
-        for beside in (queue._pages, queue._costly):
-            with _another_thread_holds(beside):
-                assert Settings().max_pages == 2 and threads(10**9) == 4 and threads(queue.SMALL) == 1
-        with queue.costly_slot():  # the page has left its own place meanwhile
-            assert threads(10**9) == 8
-            with _another_thread_holds(queue._pages):
-                assert threads(10**9) == 4
-        assert given[-1] == 1
-        with pytest.raises(ZeroDivisionError), queue.threads_for(10**9):
-            raise ZeroDivisionError
-        assert given[-1] == 1, "given back"
-        monkeypatch.setattr(queue, "_CORES", 1)
-        with _another_thread_holds(queue._pages):
-            assert threads(10**9) == 1  # torch takes no 0

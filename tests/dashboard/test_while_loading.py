@@ -12,6 +12,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import while_loading
+from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS
 from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow
@@ -65,7 +66,7 @@ def test_the_stored_pictures_are_shown_at_once_and_are_those_of_now(opened, look
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("weights", "another digest"), ("sentences", {"A": "Another."}), ("pictures", {"light": [["Another.", BAR]]})],
+    [("content", "another"), ("sentences", {"A": "Another."}), ("pictures", {"light": [["Another.", BAR]]})],
 )
 def test_what_differs_from_the_stored_pictures_is_said(opened, monkeypatch, tmp_path, name, value):
     kept = json.loads(while_loading.STORED.read_text("utf-8")) | {name: value}
@@ -77,8 +78,9 @@ def test_what_differs_from_the_stored_pictures_is_said(opened, monkeypatch, tmp_
 
 def test_who_asks_for_something_else_sees_nothing_stored(opened):
     assert not opened(head="L0 H1")[1]
-    assert not opened(digest="c0ffee00")[1]
-    assert opened(digest=json.loads(while_loading.STORED.read_text("utf-8"))["weights"][:8])[1]
+    assert not opened(content="c0ffee00")[1]
+    assert not opened(digest=BUNDLED_DIGESTS["model.safetensors"][:8])[1]  # an older link, which needs a note
+    assert opened(content=BUNDLED_CONTENT[:8])[1]
 
 
 def test_a_server_that_has_the_pages_parts_is_loaded(monkeypatch):

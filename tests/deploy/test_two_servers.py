@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak.server import free_port, start_server
-from tests.soak.session import Session
+from benchmarks.server import free_port, start_server
+from benchmarks.session import Session
 
 pytestmark = pytest.mark.long
 RECIPE = Path(__file__).parents[2] / "deploy" / "nginx.conf"

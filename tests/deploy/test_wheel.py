@@ -20,8 +20,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import selfattn
-from tests.soak.server import trouble_in, warm_server
-from tests.soak.session import Session
+from benchmarks.server import trouble_in, warm_server
+from benchmarks.session import Session
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -30,8 +30,9 @@ def stand_in(tmp_path_factory):
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
     (good / "1_Pooling").mkdir()
-    for file in ("1_Pooling/config.json", "1_Pooling/model.safetensors", "modules.json"):
+    for file in ("1_Pooling/config.json", "1_Pooling/model.safetensors"):
         (good / file).write_text("{}")
+    (good / "modules.json").write_text('[{"path": ""}, {"path": "1_Pooling"}]')
     pickled = save_tiny(FAMILIES["BERT"], root / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     server = StandInHub({"some/good": good, "some/pickled": pickled, "some/gated": good}, gated={"some/gated"})

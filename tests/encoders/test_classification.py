@@ -2,13 +2,19 @@
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification
+import transformers
+from transformers import AutoConfig, AutoModelForSequenceClassification, pipeline
 
 from selfattn import load_encoder
+from selfattn.analysis.explaining import explain
+from selfattn.analysis.targets import class_score
 from selfattn.encoders import classification
 from selfattn.encoders.classification import load_class_head
-from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.families import FAMILIES, fill, save_tiny
 from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.numbers import decimal
+from selfattn.views.predictions import class_question, first_asked
 from tests.encoders.test_loading import change_config, change_weights
 
 pytestmark = pytest.mark.slow
@@ -25,7 +31,7 @@ def folder(tmp_path):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
         change_config(path, **(config or {}))
         change_weights(path, weights or bool)
-        return load_encoder(str(path), trusted=True)
+        return load_encoder(str(path))
 
     return made
 
@@ -64,11 +70,150 @@ def test_a_class_is_named_or_numbered(folder):
     assert [two.number(name) for name in ("A", "a", "b")] == [0, 1, 2]
 
 
+ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regression"
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "changes", "unit"),
+    [
+        ("BERT", CLASSES, {}, "probability"),
+        ("RoBERTa", CLASSES, {"problem_type": "single_label_classification"}, "probability"),
+        ("DistilBERT", CLASSES, {"problem_type": MULTI}, "probability"),
+        ("ELECTRA", ONE_OUTPUT, {}, "probability"),
+        ("ALBERT", ONE_OUTPUT, {"problem_type": MULTI}, "probability"),
+        ("MPNet", ONE_OUTPUT, {"problem_type": REGRESSION}, "score"),
+        ("DeBERTa-v3", CLASSES, {"problem_type": REGRESSION}, "score"),
+        ("ModernBERT", CLASSES, {"classifier_pooling": "mean"}, "probability"),
+        ("ModernBERT", ONE_OUTPUT, {"problem_type": REGRESSION, "classifier_pooling": "cls"}, "score"),
+        ("XLM-R", ("A", "A", "B"), {}, "probability"),
+        ("RoFormer", CLASSES, {"problem_type": MULTI}, "probability"),
+        ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
+    ],
+)
+def test_answers_equal_transformers_pipeline(name, classes, changes, unit, tmp_path):
+    folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
+    change_config(folder, **changes)
+    encoder = load_encoder(folder)
+    head = load_class_head(encoder)
+    expected = pipeline("text-classification", str(folder), device="cpu", top_k=None)([TEXT])[0]
+    found = head.answers(head.logits(encoder.encode(TEXT).states[-1])).tolist()
+    own = sorted(zip(classes, found), key=lambda each: -each[1])
+    assert [label for label, _ in own] == [each["label"] for each in expected] and head.unit == unit
+    assert [score for _, score in own] == pytest.approx([each["score"] for each in expected], abs=1e-5)
+
+
+def test_a_regression_has_scores_and_no_probability(tmp_path):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=CLASSES)
+    change_config(folder, problem_type=REGRESSION)
+    encoder = load_encoder(folder)
+    head, sentence = load_class_head(encoder), encoder.encode(TEXT)
+    question = class_question(head, sentence, "neutral")
+    expected = whole(encoder)
+    order = expected.argsort(descending=True).tolist()
+    assert question.answers["score"].tolist() == pytest.approx(expected[order].tolist(), abs=1e-5)
+    assert question.answer.startswith(f"{CLASSES[order[0]]} {decimal(float(expected[order[0]]))}, ")
+    assert question.what == "the score of neutral"
+    assert explain(encoder, sentence, question.asked(sentence), heads=()).number == pytest.approx(
+        float(expected[1]), abs=1e-5
+    )
+    with pytest.raises(
+        ValueError, match="was trained for regression: its answers are scores, which have no probability"
+    ):
+        explain(encoder, sentence, class_score(head, "neutral", "probability")(sentence), heads=())
+
+
+@pytest.mark.parametrize("labels", [{"1": "A", "2": "B", "3": "C"}, {"0": "A", "2": "B", "3": "C"}])
+def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
+    message = (
+        rf"id2label in its config\.json numbers the classes {', '.join(labels)}; expected 0 to 2, one for each logit"
+    )
+    with pytest.raises(NoHead, match=message):
+        load_class_head(folder({"id2label": labels, "label2id": None}))
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [
+        (("A", "B", "A"), ("A (class 0)", "B", "A (class 2)")),
+        (("A ", "A", "A (class 0)"), ("A (class 0) (class 0)", "A (class 1)", "A (class 0) (class 2)")),
+        (("1", "2", "0"), ("1", "2", "0")),  # a name that is another class's number
+    ],
+)
+def test_each_class_has_a_name_of_its_own_and_is_the_one_asked_about(folder, classes, labels):
+    encoder = folder(classes=classes)
+    head, sentence = load_class_head(encoder), encoder.encode(TEXT)
+    assert head.labels == labels
+    for number, label in enumerate(labels):
+        question = class_question(head, sentence, label)
+        assert question.what == f"the margin of {label}" and question.asked(sentence).label == number
+        assert head.number(label) == head.number(number) == number
+        row = question.answers["class"].tolist().index(label)
+        assert question.answers["probability"][row] == pytest.approx(
+            float(whole(encoder).softmax(-1)[number]), abs=1e-5
+        )
+
+
+def saved_as(architecture, name, folder):
+    """A tiny encoder saved by a class of transformers with another head on top."""
+    save_tiny(FAMILIES[name], folder)
+    model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
+    fill(model, 0, FAMILIES[name].spread)
+    model.save_pretrained(folder)
+    return load_encoder(folder)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "name", "task"),
+    [
+        (
+            "ModernBertForTokenClassification",
+            "ModernBERT",
+            "token classification",
+        ),  # these three were read as classifiers
+        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
+        ("XLMForMultipleChoice", "XLM", "multiple choice"),
+        ("BertForTokenClassification", "BERT", "token classification"),
+        ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
+        ("ElectraForPreTraining", "ELECTRA", "pretraining"),
+        ("XLNetLMHeadModel", "XLNet", "language modelling"),
+    ],
+)
+def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
+    encoder = saved_as(architecture, name, tmp_path / "tiny")
+    carried = rf"its checkpoint carries a head for {task} \({architecture}\), which isn't shown yet\."
+    for load, head in ((load_class_head, "classification head"), (load_masked_head, "masked-language head")):
+        with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
+            load(encoder)
+    assert first_asked(encoder, gap=False) == "similarity"
+
+
+def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):
+    encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
+    with pytest.raises(NoHead, match=r"carries a head for pretraining \(BertForPreTraining\)\. distilbert"):
+        load_class_head(encoder)
+    assert first_asked(encoder, gap=False) == "gap" and load_masked_head(encoder).mask_token == "[MASK]"
+
+
+@pytest.mark.parametrize(
+    ("architectures", "message"),
+    [
+        (None, r"config\.json doesn't name its architecture \(architectures\)\. Add the name of the class"),
+        ([], r"config\.json doesn't name its architecture"),
+        (["BertModel"], "its checkpoint holds the encoder alone"),
+        ([5], "names 5 as its architecture"),
+        (["BertMoodModel"], "names BertMoodModel as its architecture, which transformers doesn't have"),
+    ],
+)
+def test_weights_do_not_say_what_the_head_is(folder, architectures, message):
+    with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
+        load_class_head(folder({"architectures": architectures}))
+
+
 def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
     with pytest.raises(NoHead, match=r"no classification head: its checkpoint holds the encoder alone\. distilbert"):
         load_class_head(encoder)
-    without_class = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path)), trusted=True)
-    with pytest.raises(NoHead, match="no classification head"):
+    without_class = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path)))
+    with pytest.raises(NoHead, match="no classification head: its checkpoint holds the encoder alone"):
         load_class_head(without_class)
 
 
@@ -88,8 +233,8 @@ def with_nan(weights):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (without_pooler, "no classification head"),  # it would be random
-        (of_two_classes, r"tiny's classification head can't be read: RuntimeError"),
+        (without_pooler, r"head lacks 2 of its weights \(first: bert\.pooler\.dense\.bias\); they would be random"),
+        (of_two_classes, r"tiny's classification head can't be read: the sizes of its weights differ"),
         (with_nan, "classification head of tiny makes NaN or infinity"),
     ],
 )
@@ -99,7 +244,7 @@ def test_weights_that_are_no_head(folder, weights, message):
 
 
 def test_a_head_that_reads_more_than_states_is_refused(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)), trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head doesn't read last hidden states alone"):
         load_class_head(encoder)
 

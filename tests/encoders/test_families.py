@@ -95,7 +95,7 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
 def test_maps_that_are_not_square_are_refused(checkpoint, name, why):
     with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}") as refused:
-        load_encoder(str(checkpoint(name)), trusted=True)
+        load_encoder(str(checkpoint(name)))
     assert refused.value.kind == "attention"
 
 
@@ -106,7 +106,7 @@ def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):
     fill(whole, seed=1, spread=0.18)
     whole.eval().save_pretrained(tmp_path)
     AutoTokenizer.from_pretrained(encoder_of("T5 (encoder half)").name).save_pretrained(tmp_path)
-    encoder = load_encoder(str(tmp_path), trusted=True)
+    encoder = load_encoder(str(tmp_path))
     assert encoder.note == "the encoder half of an encoder-decoder (t5)"
     inputs = encoder.inputs([encoder.tokenize(TEXTS[1])])
     with torch.no_grad():
@@ -123,7 +123,7 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
     # The class would add the specials again at load; the bare backend keeps what the file says.
     settings = tmp_path / "tokenizer_config.json"
     settings.write_text(settings.read_text().replace("RobertaTokenizer", "PreTrainedTokenizerFast"))
-    encoder = load_encoder(str(tmp_path), trusted=True)
+    encoder = load_encoder(str(tmp_path))
     encoding = encoder.encode("The river bank.")
     assert not any(encoding.special)
     assert encoding.tokens[0] == "The"
@@ -166,7 +166,7 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
         return replace(trace, weights=trace.weights + error) if own else trace
 
     monkeypatch.setattr(capture, "attend_precisely", off)
-    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype, trusted=True)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
     assert encoder.recomputable == recomputable
     where = "" if dtype == "float32" else f"in {dtype} "
     assert recomputable or f"{where}the kernel's weights differ from the model's own by" in encoder.reason
@@ -184,13 +184,13 @@ def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatc
     monkeypatch.setattr(Encoder, "eager", scaled)
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
-            load_encoder(str(checkpoint("BERT")), trusted=True)
+            load_encoder(str(checkpoint("BERT")))
     else:  # not refused, but shown only: the kernel's weights are others
-        assert not load_encoder(str(checkpoint("BERT")), trusted=True).recomputable
+        assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
 def test_lower_precision_is_recomputed_with_a_larger_error(checkpoint):
-    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()
     assert 1e-5 < error < 5e-2

@@ -11,13 +11,14 @@ from peft import AutoPeftModel, LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
+from sentence_transformers.util import import_from_string
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments
 
-from selfattn import LoadError, load_encoder
+from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
-from selfattn.encoders.pooling import load_pooling
+from selfattn.encoders.pooling import TYPES, NoPooling, load_pooling
 from tests.encoders.test_loading import change_config, refused
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,7 @@ def template(checkpoint):
 
 
 def opened(folder) -> Encoder:
-    return load_encoder(folder, trusted=True)
+    return load_encoder(folder)
 
 
 def same(encoder, template):
@@ -147,6 +148,106 @@ def test_an_old_sentence_transformers_folder_is_opened_with_its_pooling(template
     assert (load_pooling(encoder).mode, load_pooling(encoder).max_tokens) == ("cls", 32)
 
 
+def edit(file, **values):
+    file.write_text(json.dumps((json.loads(file.read_text()) if file.exists() else {}) | values))
+
+
+def saved_embedder(template, folder, mode="mean", more=()):
+    """A folder as sentence-transformers saves it."""
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+    steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
+    SentenceTransformer(modules=steps, device="cpu").save(str(folder))
+    return folder
+
+
+def old_layout(folder):
+    """As before version 2: the model in 0_Transformer, the settings beside it, the steps by their old names."""
+    (folder / "0_Transformer").mkdir()
+    for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
+        file.rename(folder / "0_Transformer" / file.name)
+    kinds = {"0_Transformer": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    listed = [
+        {"name": path[0], "path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()
+    ]
+    (folder / "modules.json").write_text(json.dumps(listed))
+    edit(folder / "0_Transformer" / "sentence_bert_config.json", max_seq_length=8)
+
+
+def cut_in_an_old_file(folder):
+    (folder / "sentence_bert_config.json").unlink()
+    edit(folder / "sentence_roberta_config.json", max_seq_length=8)
+
+
+def cut_by_tokenizer_args(folder):
+    edit(folder / "sentence_bert_config.json", max_seq_length=16, tokenizer_args={"model_max_length": 8})
+
+
+def cut_in_the_tokenisers_file(folder):
+    edit(folder / "tokenizer_config.json", model_max_length=8)
+
+
+DONE = [
+    ("BERT", "mean", None),
+    ("RoBERTa", "cls", None),
+    ("XLM-R", "lasttoken", None),
+    ("MPNet", "mean_sqrt_len_tokens", None),
+    ("BERT", "mean", cut_in_the_tokenisers_file),
+    ("ELECTRA", "mean", cut_in_an_old_file),
+    ("DistilBERT", "mean", cut_by_tokenizer_args),
+    ("BERT", "cls", old_layout),
+]
+
+
+@pytest.mark.parametrize(("family", "mode", "change"), DONE)
+def test_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
+    folder = saved_embedder(checkpoint(family), tmp_path / "mine", mode, [modules.Normalize()])
+    if change:
+        change(folder)
+    theirs, encoder = SentenceTransformer(str(folder), device="cpu"), opened(folder)
+    pooling = load_pooling(encoder)
+    for text in (TEXT, "She sat"):
+        tokens = encoder.encode(text)
+        own = torch.nn.functional.normalize(tokens.vector(encoder.n_layers, pooling.positions(tokens)), dim=0)
+        torch.testing.assert_close(own, theirs.encode(text, convert_to_tensor=True), atol=1e-5, rtol=0)
+    most = min(pooling.max_tokens or encoder.max_tokens, encoder.max_tokens)
+    assert most == min(theirs.max_seq_length, encoder.max_tokens)
+    if change:
+        with pytest.raises(TextError, match=r"has 9 tokens.*reads (at most )?8"):
+            pooling.positions(encoder.tokenize(f"{TEXT} by water"))
+
+
+WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
+ASKED = [
+    ("max", "max", (), WHOLE, {}),
+    ("weightedmean", "weightedmean", (), WHOLE, {}),
+    ("cls and mean", ("cls", "mean"), (), WHOLE, {}),
+    ("dense.Dense", "mean", (modules.Dense(32, 8),), WHOLE, {}),
+    ("layer_norm.LayerNorm", "mean", (modules.LayerNorm(32),), WHOLE, {}),
+    ("default_prompt_name", "mean", (), WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}),
+    ("truncate_dim", "mean", (), WHOLE, {"truncate_dim": 8}),
+    ("config_args", "mean", (), OWN, {"config_args": {"hidden_act": "relu"}}),
+    ("do_lower_case", "mean", (), OWN, {"do_lower_case": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "mode", "more", "file", "values"), ASKED, ids=[each[0] for each in ASKED])
+def test_what_changes_the_vector_is_refused(name, mode, more, file, values, checkpoint, tmp_path):
+    """Each changes the vector or its length in sentence-transformers itself."""
+    plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
+    folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
+    edit(folder / file, **values)
+    one, other = (SentenceTransformer(str(each), device="cpu").encode("The Bank") for each in (plain, folder))
+    assert one.shape != other.shape or abs(one - other).max() > 1e-3
+    assert load_pooling(opened(plain)).mode == "mean"
+    with pytest.raises(NoPooling, match=name):
+        load_pooling(opened(folder))
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_each_name_of_a_step_is_its_class(name):
+    assert import_from_string(name) is getattr(modules, TYPES[name])
+
+
 def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, tmp_path):
     """As a Router writes it: one model for questions, one for documents."""
     for place in ("query_0_Transformer", "document_0_Transformer"):
@@ -220,3 +321,19 @@ def test_big_birds_remedy_helps_and_i_bert_is_refused_by_its_config(tmp_path):
     assert opened(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
     refused(ibert, "encoder", "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
+
+
+def test_a_cased_vocabulary_that_no_file_explains(folder):
+    encoder = opened(folder)
+    pieces = sorted(encoder.tokenizer.get_vocab(), key=encoder.tokenizer.get_vocab().get)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "vocab.txt").write_text("\n".join(pieces))
+    assert opened(folder).note == ""
+    (folder / "vocab.txt").write_text("\n".join(["The" if piece == "?" else piece for piece in pieces]))
+    lower = opened(folder)
+    assert "vocab.txt has capital letters ('The'), but no tokenizer_config.json" in lower.note
+    assert lower.encode("The bank").tokens == ("[CLS]", "the", "bank", "[SEP]")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy
+    cased = opened(folder)
+    assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))

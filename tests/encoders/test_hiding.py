@@ -212,7 +212,7 @@ def test_a_mask_that_is_not_read_as_it_should_be_is_found_at_load(checkpoint, mo
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )
-    encoder = load_encoder(str(checkpoint(name)), trusted=True)
+    encoder = load_encoder(str(checkpoint(name)))
     assert encoder.recomputable and reason in encoder.hide_reason
     with pytest.raises(NotRecomputable, match=reason):
         encoder.hide(TEXT, 4, [5])

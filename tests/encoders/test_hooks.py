@@ -37,14 +37,14 @@ def test_a_pass_that_fails_leaves_no_recorder_behind(encoder_of):
 def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
     """A W_O whose output leads nowhere, and a layer that reads something else, are found."""
     folder = str(checkpoint("LiLT"))
-    assert load_encoder(folder, trusted=True).patch_reason == ""
+    assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
         patch.setattr(capture, "_patched", lambda context, patches: context)
-        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder, trusted=True).patch_reason
+        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder).patch_reason
     monkeypatch.setattr(hooks, "output_layer", lambda module, own: getattr(own, "layout_output", own.output).dense)
     names = ("query", "key", "value")
     monkeypatch.setattr(hooks, "separate", lambda module: names if hasattr(module, "layout_query") else None)
-    assert "more than the heads' contexts enters the output matrix" in load_encoder(folder, trusted=True).patch_reason
+    assert "more than the heads' contexts enters the output matrix" in load_encoder(folder).patch_reason
 
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])

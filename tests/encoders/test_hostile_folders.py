@@ -1,5 +1,6 @@
-"""Folders that lie, lead elsewhere or explode: each is refused with one message, and this process goes on."""
+"""Folders that are broken, lead elsewhere or change: each is refused with one message."""
 
+import base64
 import itertools
 import json
 import os
@@ -13,9 +14,12 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, ByT5Tokenizer
 
 from selfattn import load_encoder
+from selfattn.encoders import tokenizer
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import failing_as
-from selfattn.encoders.families import fill, wordpiece_tokenizer
+from selfattn.encoders.families import FAMILIES, fill, save_tiny, wordpiece_tokenizer
+from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import Canary, change_config, change_weights, refused
 
 # --- what is loaded is what was digested
@@ -72,7 +76,7 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere_or_make_no_sense(folder, se
 def test_what_older_versions_wrote_into_configs_still_loads(folder):
     change_config(folder, _attn_implementation_autoset=True, quantization_config=None, rope_theta=10_000_000)
     change_config(folder, label2id={"backbone": 0, "hidden_size": 1}, output_attentions=True, return_dict=False)
-    assert load_encoder(str(folder), trusted=True).recomputable
+    assert load_encoder(str(folder)).recomputable
 
 
 def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
@@ -80,7 +84,7 @@ def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
     save_file(decoy, folder / "decoy.safetensors", {"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    encoder = load_encoder(str(folder), trusted=True)
+    encoder = load_encoder(str(folder))
     assert encoder.model.get_input_embeddings().weight.abs().max() > 0  # transformers takes the single file
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
@@ -114,6 +118,64 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
     refused(folder, "changed", "changed while it was read")
 
 
+def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypatch):
+    """Its digest is the same before and after."""
+    file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
+
+    def exchanged(*arguments, **options):
+        file.rename(aside)
+        file.write_text(aside.read_text().replace('"bank"', '"bunk"'))
+        try:
+            return read(*arguments, **options)
+        finally:
+            file.unlink()
+            aside.rename(file)
+
+    monkeypatch.setattr(tokenizer.AutoTokenizer, "from_pretrained", exchanged)
+    refused(folder, "changed", "changed while it was read")
+
+
+@pytest.mark.parametrize("of", ["folder", "file"])
+def test_a_link_two_levels_down_that_flips_and_flips_back(folder, monkeypatch, of):
+    """model.safetensors -> link -> a link to a folder or a file. What it leads to is the same before and after."""
+    other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
+    change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
+    mine = folder.parent / "weights"
+    mine.mkdir()
+    (folder / "model.safetensors").rename(mine / "model.safetensors")
+    flipped = folder.parent / "flipped"
+    name = "model.safetensors" if of == "file" else ""
+    flipped.symlink_to(mine / name)
+    link = folder.parent / "link"
+    link.symlink_to(flipped if name else flipped / "model.safetensors")
+    (folder / "model.safetensors").symlink_to(link)
+    assert load_encoder(folder).digest == file_digest(mine / "model.safetensors")
+
+    def flip(to):
+        flipped.unlink()
+        flipped.symlink_to(to / name)
+
+    def exchanged(*arguments, **options):
+        flip(other)
+        try:
+            return read(*arguments, **options)
+        finally:
+            flip(mine)
+
+    monkeypatch.setattr(AutoModel, "from_pretrained", exchanged)
+    refused(folder, "changed", "changed while it was read")
+
+
+def test_files_that_change_after_the_load(tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "mine", masked_head=True)))
+    for file in ("tokenizer.json", "config.json", "model.safetensors"):
+        assert encoder.files[file] == file_digest(tmp_path / "mine" / file)
+    load_masked_head(encoder)
+    change_config(tmp_path / "mine", "tokenizer.json", truncation=None, padding=None)
+    with pytest.raises(NoHead, match=r"mine changed since it was loaded \(tokenizer.json\)"):
+        load_masked_head(encoder)
+
+
 def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
     file, times = tmp_path / "file", (10**9, 10**9)
     file.write_bytes(b"one")
@@ -138,7 +200,7 @@ def test_an_xmod_needs_a_language(tmp_path):
     wordpiece_tokenizer().save_pretrained(tmp_path)
     refused(tmp_path, "encoder", '"default_language": "en_XX"')
     change_config(tmp_path, default_language="en_XX")  # the remedy helps
-    assert load_encoder(str(tmp_path), trusted=True).family == "xmod"
+    assert load_encoder(str(tmp_path)).family == "xmod"
 
 
 # --- tokenisers
@@ -156,6 +218,36 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     ByT5Tokenizer().save_pretrained(folder)
     assert not [path for path in folder.iterdir() if "vocab" in path.name]  # it reads bytes
     refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
+
+
+TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + b"a" * 99 + b"\0").decode()
+
+
+@pytest.mark.parametrize(
+    ("family", "parts", "words"),
+    [
+        ("RoBERTa", {"model": {"dropout": 0.5}}, "in two ways"),
+        ("XLM-R", {"normalizer": {"type": "Precompiled", "precompiled_charsmap": TABLE}}, "PanicException"),
+    ],
+    ids=["merges dropped at random", "a Rust panic"],
+)
+def test_a_tokenizer_that_reads_no_text_or_reads_it_in_two_ways(checkpoint, tmp_path, family, parts, words):
+    folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
+    own = json.loads((folder / "tokenizer.json").read_text())
+    change_config(folder, "tokenizer.json", **{**parts, "model": {**own["model"], **parts.get("model", {})}})
+    change_config(folder, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    assert str(refused(folder, "tokenizer", words)).count("\n") == 0
+
+
+def test_a_tokenizer_nested_too_deep(folder):
+    (folder / "tokenizer.json").write_text('{"a":' * 50_000 + "1" + "}" * 50_000)
+    refused(folder, "tokenizer", "can't be loaded")
+
+
+def test_a_shape_beyond_all_numbers(folder):
+    text = json.dumps({"a": {"dtype": "F32", "shape": [10**300] * 10_000, "data_offsets": [0, 16]}}).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
+    refused(folder, "weights", "damaged")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
@@ -212,7 +304,7 @@ def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatc
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
     (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in a cache that holds a model in part
-    assert load_encoder(str(folder), trusted=True).family == "bert"
+    assert load_encoder(str(folder)).family == "bert"
 
 
 # --- code that comes with a model
@@ -225,7 +317,7 @@ def test_code_that_comes_with_a_known_family_is_not_run(folder, tmp_path, file):
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
     change_config(folder, file, auto_map=auto_map)
-    encoder = load_encoder(str(folder), trusted=True)
+    encoder = load_encoder(str(folder))
     assert (encoder.family, encoder.recomputable) == ("bert", True)
     assert type(encoder.model).__module__.startswith("transformers.")
     assert not canary.exists()

@@ -28,7 +28,8 @@ def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
             stages: list[str] = []
             try:
                 encoder = load_encoder(name, revision=revision, report=stages.append)
-                answers.append({"revision": encoder.revision, "digest": encoder.digest, "stages": stages})
+                own = {name: getattr(encoder, name) for name in ("revision", "digest", "content")}
+                answers.append(own | {"stages": stages})
             except LoadError as error:
                 answers.append({"kind": error.kind, "message": str(error)})
     assert printed.getvalue() == ""  # no progress bars
@@ -57,6 +58,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
     fetched, again, *_ = answers
     assert fetched["revision"] == again["revision"] == stand_in.commit
     assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
+    assert fetched["content"] == again["content"] == load_encoder(stand_in.models["some/good"]).content
     assert any("Downloading some/good: model.safetensors" in stage for stage in fetched["stages"])
     assert any(stage.endswith(": 100 %") for stage in fetched["stages"])
     assert not any("Downloading" in stage for stage in again["stages"])
@@ -67,7 +69,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
     ways = [("some/good", revision, "") for revision in (None, "main", stand_in.commit)]
     *cached, absent = ask(NOWHERE, *ways, ("some/other", None, ""))
     for found in cached:
-        assert (found["revision"], found["digest"]) == (fetched["revision"], fetched["digest"]), found
+        assert found.items() >= {name: fetched[name] for name in ("revision", "digest", "content")}.items(), found
     assert absent["kind"] == "network"
     assert "the Hub can't be reached" in absent["message"]
     assert "Stay with the bundled encoder" in absent["message"]

@@ -17,9 +17,9 @@ pytestmark = pytest.mark.slow
 
 
 def refused(name, kind=None, *words, **options) -> LoadError:
-    """What is raised: an error of this kind, with all of these words in its message. In this process, unless told."""
+    """The LoadError of this kind, with all of these words in its message."""
     with pytest.raises(LoadError) as caught:
-        load_encoder(str(name), **{"trusted": True, **options})
+        load_encoder(str(name), **options)
     assert kind in (None, caught.value.kind)
     assert all(each in str(caught.value) for each in words), str(caught.value)
     return caught.value
@@ -60,7 +60,13 @@ def test_loading_draws_nothing_on_the_terminal_and_reports_its_stages(folder, ca
     load_encoder(str(folder), report=stages.append)
     shown = capfd.readouterr()
     assert shown.out + shown.err == ""
-    assert [stage.split(" ")[0] for stage in stages] == ["Reading", "Checking", "Loading"]
+    assert [stage.split(" ")[0] for stage in stages] == ["Reading", "Checking"]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_trusted_is_refused(folder, trusted):
+    with pytest.raises(TypeError, match=r"no trusted= any more.* Leave it out"):
+        load_encoder(str(folder), trusted=trusted)
 
 
 def test_no_folder_and_no_name():
@@ -119,7 +125,7 @@ def test_weights_that_are_not_all_there_or_more_than_the_encoder_takes(folder, c
 
 def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    assert load_encoder(str(folder), dtype="float16", trusted=True).dtype == "float16"  # though their sum is too large
+    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # though their sum is too large
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "weights", "not finite in float16", dtype="float16")
 
@@ -127,7 +133,7 @@ def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
 def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
-    encoder = load_encoder(str(folder), trusted=True)
+    encoder = load_encoder(str(folder))
     assert (encoder.recomputable, encoder.note) == (True, "the weights of its pooler aren't used")
 
 
@@ -165,7 +171,7 @@ def test_out_of_memory(folder, monkeypatch):
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
 def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
-    monkeypatch.setattr(loading, "Fast", lambda *args: pytest.fail("read before its digest"))
+    monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("read before its digest"))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
     with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall") as caught:
         load_encoder()

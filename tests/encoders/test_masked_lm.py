@@ -21,15 +21,13 @@ TEXT = "The bank of the river was muddy."
 def encoder_of(tmp_path_factory):
     @cache
     def encoder(name):
-        return load_encoder(
-            str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)), trusted=True
-        )
+        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)))
 
     return encoder
 
 
 def masked(head, text=TEXT, index=1):
-    return head.encoder.encode(replace_word(text, index, head.mask_token))
+    return head.encoder.encode(replace_word(head.encoder.tokenize(text), index, head.mask_token))
 
 
 @pytest.mark.parametrize("name", WITH_HEAD)
@@ -65,7 +63,14 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
         load_masked_head(encoder)
     for name in ("DistilBERT", "T5 (encoder half)"):
         with pytest.raises(NoHead):
-            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name)), trusted=True))
+            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
+
+
+def test_a_tokeniser_without_a_mask_token_is_named(tmp_path):
+    encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
+    encoder.tokenizer.mask_token_id = None
+    with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):
+        load_masked_head(encoder)
 
 
 def test_one_mask_and_no_more(encoder_of):
@@ -82,8 +87,10 @@ def test_a_prediction_that_is_no_number_is_refused(encoder_of):
         head.log_probabilities(states)
 
 
-def test_replacing_a_word():
-    assert replace_word("Didn't she, well?", 0, "Could") == "Could she, well?"
-    assert replace_word("Didn't she, well?", 4, "!") == "Didn't she, well!"
+def test_replacing_a_word(encoder):
+    tokens = encoder.tokenize("Didn't she, well?")
+    assert replace_word(tokens, 0, "Could") == "Could she, well?"
+    assert replace_word(tokens, 4, "!") == "Didn't she, well!"
     with pytest.raises(IndexError, match="from 0 to 4, got 5"):
-        replace_word("Didn't she, well?", 5, "x")
+        replace_word(tokens, 5, "x")
+    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one of its tokens, not the run

@@ -36,13 +36,13 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
     save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
     with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to") as refused:
-        load_encoder(str(tmp_path), trusted=True)
+        load_encoder(str(tmp_path))
     assert refused.value.kind == "encoder"
 
 
 @pytest.fixture(scope="module")
 def convbert(tmp_path_factory):
-    return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))), trusted=True)
+    return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
 
 
 def test_heads_are_counted_in_the_maps(convbert):
@@ -93,7 +93,7 @@ CASES = [*product(["BERT"], PASSES, [1.01, float("nan")]), *product([None], [*PA
 @pytest.mark.slow
 def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
-    encoder = load_encoder(name and str(checkpoint(name)), device="cpu", trusted=True)
+    encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
     assert "differ from the model's own by" in encoder.reason
 
@@ -120,7 +120,7 @@ def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypat
         return trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT")), trusted=True).reason
+    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
 @pytest.mark.parametrize("layer", [1, 3])
@@ -132,8 +132,8 @@ def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkey
         lambda recorder, context: recorder.n_calls == layer and context.dtype == torch.bfloat16,
         lambda context: context * float("nan"),
     )
-    assert load_encoder(str(checkpoint("BERT")), trusted=True).recomputable
-    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
+    assert load_encoder(str(checkpoint("BERT"))).recomputable
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert not encoder.recomputable
     assert encoder.reason.startswith("in bfloat16")
 
@@ -161,7 +161,7 @@ def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
         return context + error, weights
 
     monkeypatch.setattr(capture, "sdpa_attention_forward", wrong)
-    assert "contexts differ" in load_encoder(str(checkpoint("BERT")), trusted=True).reason
+    assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
 def test_the_text_at_the_limit_keeps_its_special_tokens_at_the_ends(encoder_of):

@@ -7,15 +7,17 @@ import shutil
 import pytest
 
 from selfattn import LoadError, TextError, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling, read_pooling
 
 STEPS = ("Transformer", "Pooling", "Normalize")
 
 
-def embedder(folder, steps=STEPS, pooling=None, pooled_in="1_Pooling", first="", **files):
+def embedder(
+    folder, steps=STEPS, pooling=None, pooled_in="1_Pooling", first="", kind="sentence_transformers.models", **files
+):
     """Write what sentence-transformers writes beside a model."""
     places = dict(zip(STEPS, (first, pooled_in, "2_Normalize")))
-    kind = "sentence_transformers.models"
     modules = [{"path": places.get(step, f"{i}_{step}"), "type": f"{kind}.{step}"} for i, step in enumerate(steps)]
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "1_Pooling").mkdir(exist_ok=True)
@@ -32,6 +34,14 @@ def test_the_bundled_encoders_own_files(encoder):
     assert pooling.positions(tokens) == tuple(range(len(tokens.ids)))
     with pytest.raises(TextError, match=r"has 302 tokens.* reads 256: the rest would be cut off\. Shorten it by 46"):
         pooling.positions(encoder.tokenize("bank " * 300))
+
+
+def test_pooling_files_that_change_after_the_load(tmp_path):
+    encoder = load_encoder(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine")))
+    assert load_pooling(encoder) == Pooling("mean", None)
+    (tmp_path / "mine/1_Pooling/config.json").write_text('{"pooling_mode": "cls"}')
+    with pytest.raises(NoPooling, match=r"mine changed since it was loaded \(1_Pooling/config.json\)"):
+        load_pooling(encoder)
 
 
 @pytest.mark.parametrize(
@@ -52,15 +62,37 @@ def test_each_way_of_pooling(encoder, tmp_path, said, mode, positions):
     assert pooling.positions(encoder.tokenize("Two words")) == positions
 
 
+ST = "sentence_transformers.models"
+TEXT_ONLY = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
+
+
+def asking(key, value):
+    return dict(sentence_bert_config={key: value}), f"sentence_bert_config.json .* for {key} = .* isn't done here"
+
+
 REFUSED = [
-    (dict(steps=("Transformer", "Pooling", "Dense")), "by Transformer, Pooling, Dense; expected"),
+    (dict(steps=("Transformer", "Pooling", "Dense")), f"by Transformer, Pooling, {ST}.Dense; expected"),
     (dict(steps=("Transformer",)), "by Transformer; expected"),
+    (dict(kind="my_package"), "by my_package.Transformer, my_package.Pooling, my_package.Normalize; expected"),
+    (dict(kind="sentence_transformers.other"), r"by sentence_transformers\.other\.Transformer"),
     (dict(pooling={"pooling_mode_max_tokens": True}), "pools tokens by max; expected one of cls"),
     (dict(pooling={"pooling_mode": ["cls", "mean"]}), "by cls and mean; expected"),
     (dict(pooling={"pooling_mode_mean_tokens": False}), "by nothing; expected"),
-    (dict(sentence_bert_config={"do_lower_case": True}), "lower case before its tokeniser"),
-    (dict(config_sentence_transformers={"default_prompt_name": "query"}), "a prompt .'query'. before each text"),
-    (dict(pooled_in="../elsewhere"), "expected '.' and a folder such as '1_Pooling'"),
+    (dict(pooling={"pooling_mode": 5, "pooling_mode_mean_tokens": True}), "by 5; expected"),
+    (dict(pooling={"pooling_mode": "", "pooling_mode_mean_tokens": True}), "by nothing; expected"),
+    (dict(pooling={"pooling_mode": [{}]}), "by {}; expected"),
+    (dict(pooling={"pooling_mode": "mean", "pooling_mode_median": True}), "for pooling_mode_median = 'True'"),
+    asking("tokenizer_args", {"do_lower_case": True, "model_max_length": 8}),
+    asking("model_args", {"num_hidden_layers": 1}),
+    asking("transformer_task", "fill-mask"),
+    asking("modality_config", TEXT_ONLY | {"text": {"method": "forward", "method_output_name": "pooler_output"}}),
+    asking("processing_kwargs", {"text": {"add_special_tokens": False}}),
+    (dict(sentence_bert_config={"max_seq_length": "8"}), "cuts texts after '8' tokens .max_seq_length.; expected"),
+    (dict(sentence_bert_config={"max_seq_length": 0}), "cuts texts after '0' tokens"),
+    ({"sentence_xlm-roberta_config": {"do_lower_case": True}}, "sentence_xlm-roberta_config.json .* for do_lower_case"),
+    (dict(config_sentence_transformers={"similarity_fn_name": "euclidean"}), "for similarity_fn_name = 'euclidean'"),
+    (dict(steps=STEPS[:2], config_sentence_transformers={"similarity_fn_name": "dot"}), "similarity_fn_name = 'dot'"),
+    (dict(pooled_in="../elsewhere"), "in '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P"),
     (dict(first="0_Transformer"), "has its steps in '0_Transformer'"),
 ]
 
@@ -71,14 +103,26 @@ def test_what_is_not_done_here_is_named(tmp_path, changes, message):
         read_pooling(embedder(tmp_path, **changes))
 
 
-def test_settings_that_change_nothing_are_no_reason(tmp_path):
-    folder = embedder(
-        tmp_path,
-        steps=STEPS[:2],
-        sentence_bert_config={"do_lower_case": False, "max_seq_length": 128},
-        config_sentence_transformers={"prompts": {"query": "query: "}, "default_prompt_name": None},
-    )
-    assert read_pooling(folder) == Pooling("mean", 128)
+def test_normalized_tokens_are_refused(tmp_path):
+    (embedder(tmp_path) / "2_Normalize").mkdir()
+    (tmp_path / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
+    with pytest.raises(NoPooling, match="for module_input_name = 'token_embeddings'"):
+        read_pooling(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("own", "most"),
+    [
+        ({"do_lower_case": False, "max_seq_length": 128}, 128),
+        ({"max_seq_length": None, "tokenizer_args": {}, "model_args": {"trust_remote_code": True}}, None),
+        ({"max_seq_length": 128, "tokenizer_args": {"model_max_length": 16}}, 16),
+        ({"transformer_task": "feature-extraction", "modality_config": TEXT_ONLY, "unpad_inputs": True}, None),
+    ],
+)
+def test_settings_that_change_nothing_are_no_reason(tmp_path, own, most):
+    whole = {"prompts": {"query": "query: "}, "default_prompt_name": None, "similarity_fn_name": "dot"}
+    folder = embedder(tmp_path, sentence_bert_config=own, config_sentence_transformers=whole)
+    assert read_pooling(folder) == Pooling("mean", most)
 
 
 def test_a_folder_without_these_files_says_so(encoder_of):
@@ -100,9 +144,8 @@ def test_broken_files(tmp_path, content):
 
 
 def test_a_folder_that_has_gone_or_is_broken_is_said(checkpoint, tmp_path):
-    folder = shutil.copytree(checkpoint("BERT"), tmp_path / "gone")
-    encoder = load_encoder(str(folder), trusted=True)
-    embedder(folder)
+    folder = embedder(shutil.copytree(checkpoint("BERT"), tmp_path / "gone"))
+    encoder = load_encoder(str(folder))
     assert load_pooling(encoder) == Pooling("mean", None)
     shutil.rmtree(folder)
     with pytest.raises(NoPooling, match="can't be read as a sentence embedder"):

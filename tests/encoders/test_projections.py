@@ -83,7 +83,7 @@ def test_a_family_with_another_structure_is_unknown(encoder_of):
 
 
 def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)), trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
     encoding = encoder.encode(TEXT)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1
     with pytest.raises(ProjectionsUnknown, match="layer's input and its key"):

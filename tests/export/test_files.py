@@ -55,7 +55,8 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
     assert (found["layer"], found["head"], found["error"]) == (3, 7, 3e-8)
     if kind == "csv":
         return
-    assert (found["digest"], found["device"], found["dtype"]) == (encoder.digest, encoder.device, encoder.dtype)
+    for name in ("digest", "content", "device", "dtype"):
+        assert found[name] == getattr(encoder, name)
     assert found["link"] == "http://x/?a=1" and found["recomputed"] is True
     assert found["sentences"]["A"] == "The bank of the river." and "<b>bank</b>" in found["sentences"]["B"]
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
@@ -125,6 +126,33 @@ def test_png_has_the_size_asked_for_and_its_title_and_link_as_texts(spec, proven
         assert picture.width == 1200 and [round(dots) for dots in picture.info["dpi"]] == [216, 216]
         assert (picture.text["Title"], picture.text["Source"]) == ("What bank sees", "http://x/?a=1")
         assert len(np.unique(np.asarray(picture.convert("L")))) > 10  # something is drawn
+
+
+@pytest.mark.slow
+def test_a_png_says_which_characters_no_font_here_has():
+    """A character that Unicode hasn't assigned: no machine has a font for it."""
+    assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
+    names = ["bank", "\U000e1234"]
+    for plain in (True, False):
+        lacking, marked = (
+            files.png(
+                heatmap(np.eye(2), [*names[:1], name], LIGHT),
+                Provenance(title="T", sentences={"A": name}),
+                1,
+                400,
+                plain,
+            )
+            for name in (names[1], "\ufffd")
+        )
+        with Image.open(io.BytesIO(lacking)) as picture, Image.open(io.BytesIO(marked)) as other:
+            note, none = (json.loads(each.text["provenance"])["note"] for each in (picture, other))
+            assert (np.asarray(picture) == np.asarray(other)).all() if plain else picture.height > other.height + 20
+        assert none == "" and note.startswith(
+            "No font here has \U000e1234 (U+E1234): a PNG shows \ufffd instead. Take the SVG"
+        )
+        assert "fonts-noto-cjk" in note
+    many = files.font_note("河岸銀行北京")
+    assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
 
 
 def test_png_too_large_is_refused_with_the_numbers(spec, provenance):

@@ -76,4 +76,5 @@ def test_the_report_says_where_it_comes_from(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
     rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}
+    rows["weights, configuration and tokeniser, sha256"] = encoder.content
     assert all(f"<tr><td>{name}</td><td>{value}</td></tr>" in page for name, value in rows.items())

@@ -81,7 +81,17 @@ def in_any_case(word: str) -> st.SearchStrategy[str]:
     return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
-LINKED = ("digest", "second_digest", "at_a", "at_b", "word", "head", "revision")  # not widgets, or not always drawn
+LINKED = (
+    "content",
+    "second_content",
+    "digest",
+    "second_digest",
+    "at_a",
+    "at_b",
+    "word",
+    "head",
+    "revision",
+)  # not widgets, or not always drawn
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:

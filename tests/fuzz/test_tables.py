@@ -24,6 +24,8 @@ HEADERS = [
     "sentence",
     "",
     "a,b,c",
+    "Word;SENTENCE",
+    "sep=\t\nsentence\tword",
     "sentence,sentence,word",
     '"',
 ]

@@ -70,8 +70,15 @@ def at_address(page: str = "", **query: str) -> AppTest:
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """What that link opens, run once."""
-    return at_address(page, **query).run()
+    """What that link opens, with each encoder loaded that the page asks about first."""
+    return load_asked(at_address(page, **query).run())
+
+
+def load_asked(at: AppTest) -> AppTest:
+    """Press "Load it" for each encoder that the page asks about."""
+    while asking := [button for button in at.button if button.key in ("load_model", "load_second")]:
+        at = asking[0].click().run()
+    return at
 
 
 def open_page(path: str, **chosen: str) -> AppTest:

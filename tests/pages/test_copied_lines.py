@@ -14,7 +14,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
-from .conftest import at_address
+from .conftest import at_address, load_asked
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def copied(monkeypatch):
         at = at_address(page, **(query or {}))
         for key, value in {"download": True, **state}.items():
             at.session_state[key] = value
-        at.run()
+        load_asked(at.run())
         assert not at.error
         lines = [code.value for code in at.code if "import notebook" in code.value or "load_encoder" in code.value]
         if not lines:
@@ -76,7 +76,7 @@ def folders(tmp_path_factory):
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 2, "value"),
         ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "effect"),
-        ("predictions", {"model": "class", "class": "GOOD (3)", "a": "The bank was muddy."}, 0, "effect"),
+        ("predictions", {"model": "class", "class": "GOOD (class 2)", "a": "The bank was muddy."}, 0, "effect"),
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
     ],
 )  # fmt: skip

@@ -72,6 +72,19 @@ def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_
         assert file == f"selfattn-what-each-word-attends-to-in-{name}-L0-H10.png"
 
 
+def test_beside_a_png_stands_what_no_font_here_has():
+    """A character that Unicode hasn't assigned: no machine has a font for it."""
+    for address in ("", "all-heads"):
+        at = open_link(address, a="The \U000e1234 bank of the river.")
+        assert not at.caption or "No font here" not in str(
+            [each.value for each in (*at.caption, *at.text, *at.markdown)]
+        )
+        at.session_state["download"] = True
+        at.run()
+        said = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
+        assert "No font here has" in said and "(U+E1234)" in said and "fonts-noto-cjk" in said
+
+
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
     at.session_state["download"] = True

@@ -16,9 +16,12 @@ from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
 from selfattn.charts.vega import drawn_frame
+from selfattn.dashboard import encoder_picker
+from selfattn.dashboard.cache import Cache, forget
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
+from tests.encoders.test_loading import change_config
 
 from .conftest import open_link, open_page
 from .pictures import charts, matrix, spec_of
@@ -123,6 +126,32 @@ def started_with(monkeypatch):
     return lambda folder: monkeypatch.setattr(start, lambda: str(folder))
 
 
+@pytest.mark.parametrize("changed", [False, True])
+def test_an_evicted_encoder_takes_its_results_along(tmp_path, checkpoint, started_with, monkeypatch, changed):
+    """Two encoders and an untrained twin evict it; its configuration may change before it is loaded anew."""
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1, forget))
+    first = save_tiny(FAMILIES["BERT"], tmp_path / "first")
+    own = {"example": None, "a": "The bank of the river.", "b": "The bank lent it.", "c": "", "word": "bank"}
+    started_with(first)
+
+    def query():
+        at = open_page(INSIDE, head="L2 H1", step="query", follow="A", **own)
+        (row,) = spec_of(at.get("vega_lite_chart")[0])["vconcat"]
+        return [bar["v"] for bar in row["layer"][0]["data"]["values"]]
+
+    before = query()
+    started_with(checkpoint("DistilBERT"))
+    open_link("two-encoders")
+    assert [each.title for each in encoder_picker._encoders.values] == ["distilbert", "distilbert, random weights"]
+    if changed:
+        change_config(first, hidden_act="relu")
+    started_with(first)
+    encoder = load_encoder(first)
+    encoding = encoder.encode(own["a"])
+    after = head_steps(encoder, encoding, 2, 1)["query"].values[encoding.places("bank")[0].positions[0]]
+    assert query() == column(after) and (before == column(after)) is not changed
+
+
 def test_an_encoder_that_is_shown_only_says_so(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
@@ -195,7 +224,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, start
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
-    encoding = load_encoder(str(folder), trusted=True).encode("The bank of the river.")
+    encoding = load_encoder(str(folder)).encode("The bank of the river.")
     assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 

@@ -10,10 +10,13 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from selfattn import load_encoder
-from selfattn.dashboard import permissions
+from selfattn.dashboard import encoder_picker, permissions
+from selfattn.dashboard.cache import Cache
 from selfattn.dashboard.download import view_link
+from selfattn.encoders.errors import LoadError
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
+from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
+from tests.encoders.test_loading import change_config
 from tests.pages.conftest import APP, at_address, open_link
 
 pytestmark = pytest.mark.slow
@@ -49,8 +52,11 @@ def folder(tmp_path_factory):
         ({"model": "nobody/knows", "a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
          ["encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
           "occurrence 3 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1."]),
+        ({"a": "A bank is a bank.", "b": "The bank.", "word": "BANK", "at_a": "0", "at_b": "7"},
+         ["occurrence 0 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1.",
+          "occurrence 7 of 'bank' in B, where it stands once. Shown instead: occurrence 1."]),
     ],
-    ids=["word", "example", "model"],
+    ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
 def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
     at = open_link(**query)
@@ -79,13 +85,101 @@ def test_an_address_says_what_stands_on_the_button_and_the_code_has_its_own_name
         assert at.query_params[key] in (label, [label])
 
 
-def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
-    at = open_link(model="another ...", other="/no/such/folder", digest="c0ffee00")
+@pytest.mark.parametrize("key", ["content", "digest"])
+def test_an_encoder_that_cannot_be_had_keeps_its_identity_in_the_address(key):
+    at = open_link(model="another ...", other="/no/such/folder", **{key: "c0ffee00"})
     assert "There is no folder" in at.error[0].value
     assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
-    assert at.query_params["digest"] in ("c0ffee00", ["c0ffee00"])
+    assert at.query_params[key] in ("c0ffee00", ["c0ffee00"])
     at = open_link(model="another ...", other="/no/such/folder")
-    assert (at.query_params["digest"], said(at)) == (BUNDLED_DIGESTS["model.safetensors"][:8], [])
+    assert (at.query_params["content"], said(at)) == (BUNDLED_CONTENT[:8], [])
+
+
+@pytest.fixture
+def asked_for(monkeypatch):
+    """The names that the dashboard has asked `load_encoder` for; each is refused as if the Hub had no such encoder."""
+    names = []
+
+    def load(name, **options):
+        if name != BUNDLED_NAME:
+            names.extend({name} - {*names})  # a page may ask again
+            raise LoadError("hub", f"No {name} here.")
+        return load_encoder(name, **options)
+
+    monkeypatch.setattr(encoder_picker, "load_encoder", load)
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    return names
+
+
+def asks(at: AppTest) -> list[str]:
+    return [info.value.replace("\\", "") for info in at.info]
+
+
+HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+
+
+@pytest.mark.parametrize("page", ["", "predictions", "models-and-proof", "from-scratch"])
+@pytest.mark.parametrize(
+    ("query", "name", "where"),
+    [
+        ({"model": "bert-base-uncased", "content": "c0ffee00"}, "bert-base-uncased", HUB),  # listed in the picker
+        ({"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
+        ({"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
+    ],
+)
+def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
+    stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
+    at = at_address(page, **query | stop).run()
+    assert (asks(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
+    assert not at.get("vega_lite_chart") and not at.error
+    assert at.query_params.get("content") in (query.get("content"), [query.get("content")])
+    assert at.selectbox(key="model").value == query["model"]  # the picker stays in reach
+    at.run()
+    assert asked_for == []
+    if name != BUNDLED_NAME:
+        at.button(key="load_model").click().run()
+        assert asked_for == [name] and f"No {name} here." in at.error[0].value.replace("\\", "")
+        assert not any("Load " in text for text in asks(at))
+
+
+def test_a_link_asks_before_it_loads_a_second_encoder(asked_for):
+    at = at_address("two-encoders", second="bert-base-uncased", second_content="c0ffee00").run()
+    assert (asks(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
+    assert at.query_params["second_content"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
+    at.button(key="load_second").click().run()
+    assert asked_for == ["bert-base-uncased"] and at.error
+
+
+def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
+    at = at_address(model="bert-base-uncased").run()
+    at.selectbox(key="model").set_value("roberta-base").run()
+    assert asked_for == ["roberta-base"]
+    at.selectbox(key="model").set_value("bert-base-uncased").run()  # chosen now, no longer the link's
+    assert asked_for == ["roberta-base", "bert-base-uncased"]
+    at = at_address("two-encoders").run()
+    at.selectbox(key="second").set_value("bert-base-cased").run()
+    assert asked_for[2:] == ["bert-base-cased"]
+
+
+def test_a_link_loads_at_once_what_is_loaded_or_the_operators(folder, started_with, monkeypatch):
+    link = {"model": "another ...", "other": str(folder)}
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    assert asks(at_address(**link).run()) == [
+        f"Load {folder}? The link names this encoder. It would be read from this folder."
+    ]
+    open_link(**link)
+    assert asks(at_address(**link).run()) == []  # loaded
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
+    assert asks(at_address(**link).run()) == []
+    monkeypatch.delenv("SELFATTN_MODEL_DIR")
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    started_with(str(folder))
+    assert asks(at_address(model=str(folder)).run()) == []
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    monkeypatch.setenv("SELFATTN_MODELS", str(folder))
+    assert asks(at_address(model=str(folder)).run()) == []
 
 
 def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):
@@ -99,11 +193,11 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
     beside = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
     assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
-    at = beside(second="another ...", second_other=str(folder), second_digest="c0ffee00")
-    digest = load_encoder(str(folder), trusted=True).digest[:8]
-    assert [f"Shown instead: {folder.name}, whose sha256 begins {digest}: " in text for text in said(at)] == [True]
+    at = beside(second="another ...", second_other=str(folder), second_content="c0ffee00")
+    begins = load_encoder(str(folder)).content[:8]
+    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in said(at)] == [True]
     at = beside(second="another ...", second_other=str(folder))
-    assert at.query_params["second_digest"] in (digest, [digest])
+    assert at.query_params["second_content"] in (begins, [begins])
 
 
 def test_a_links_word_is_found_letter_case_aside():
@@ -139,9 +233,8 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """How the digests of the two encoders begin."""
-    digest = BUNDLED_DIGESTS["model.safetensors"]
-    return {"": digest[:8], str(folder): load_encoder(str(folder), trusted=True).digest[:8]}
+    """How the contents of the two encoders begin."""
+    return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
 @pytest.fixture
@@ -150,14 +243,14 @@ def started_with(monkeypatch):
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", model] if model else [])])
 
 
-def test_the_address_holds_the_start_of_the_weights_digest(folder, begins, started_with):
+def test_the_address_holds_the_start_of_the_content(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
-    assert at.query_params["digest"] == begins[str(folder)]
+    assert at.query_params["content"] == begins[str(folder)]
     assert said(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
-    assert (at.query_params["digest"], "model" in at.query_params) == (begins[""], False)
+    assert (at.query_params["content"], "model" in at.query_params) == (begins[""], False)
     started_with(str(folder))  # the address names no folder of the server's
-    assert dict(open_link().query_params) == {"digest": f"{begins[str(folder)]} {folder.name}"}
+    assert dict(open_link().query_params) == {"content": f"{begins[str(folder)]} {folder.name}"}
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
@@ -171,7 +264,7 @@ def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_ar
     assert said(open_link(**link)) == []
     started_with(opened)
     sentence = (
-        f"The link was made with {title[made]}, the sha256 of whose weights begins {begins[made]}. Shown instead: "
+        f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
         f"{title[opened]}, whose sha256 begins {begins[opened]}: its numbers, not the link's. For the link's numbers "
         "choose its encoder, start selfattn with it, or ask whoever made the link."
     )
@@ -186,9 +279,55 @@ def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_ar
 
 
 @pytest.fixture(scope="module")
+def relu(folder):
+    """The same weights with another configuration."""
+    copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
+    change_config(copy, hidden_act="relu")
+    return copy
+
+
+def test_a_link_notices_another_configuration_of_the_same_weights(folder, relu, started_with):
+    started_with(str(folder))
+    link = dict(open_link().query_params)
+    started_with(str(relu))
+    begins = {each: load_encoder(str(each)).content[:8] for each in (folder, relu)}
+    assert [text.partition(" Shown instead: ")[0] for text in said(open_link(**link))] == [
+        f"The link was made with tiny, whose sha256 begins {begins[folder]}."
+    ]
+    assert open_link(content=begins[relu]).query_params["content"] == f"{begins[relu]} tiny"
+
+
+@pytest.mark.parametrize("of", ["folder", "relu"])
+def test_an_older_link_opens_with_a_note(of, request, started_with):
+    """It has the start of the weights' digest alone."""
+    started_with(str(request.getfixturevalue(of)))
+    encoder = load_encoder(str(request.getfixturevalue(of)))
+    at = open_link(digest=f"{encoder.digest[:8]} tiny")
+    assert said(at) == [] and asks(at) == [
+        "The link is an older one and identifies its encoder by the weights. They are the same (their sha256 begins "
+        f"{encoder.digest[:8]}). Whether configuration and tokeniser are the same too, it doesn't say."
+    ]
+    assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
+    assert asks(fresh(at)) == said(fresh(at)) == []
+    at.selectbox(key="model").set_value(BUNDLED_NAME).run()
+    assert asks(at) == said(at) == []
+
+
+def test_an_older_link_of_other_weights_says_so(folder, started_with):
+    link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
+    at = open_link(**link)
+    own = BUNDLED_DIGESTS["model.safetensors"][:8]
+    sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: "
+    assert [
+        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in said(at)
+    ] == [True]
+    assert (at.query_params["digest"], "content" in at.query_params) == (link["digest"], False)
+
+
+@pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
     """A server's own folder, whose path is nobody's business: four models, one of them broken, and a scan of no use."""
-    root = tmp_path_factory.mktemp("private")
+    root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
     (root / "models" / "broken" / "model.safetensors").write_bytes(b"no weights")
@@ -220,11 +359,12 @@ def sent(monkeypatch):
     ("query", "answer"),
     [
         ({}, "load_encoder('./tiny')"),
-        ({"model": "tiny (2)", "digest": "c0ffee00"}, "The link was made with tiny (2)"),  # the second of this name
-        ({"model": "another ...", "other": "mine", "digest": "c0ffee00"}, "The link was made with mine"),
+        ({"model": "tiny (2)", "content": "c0ffee00"}, "The link was made with tiny (2)"),  # the second of this name
+        ({"model": "another ...", "other": "mine", "content": "c0ffee00"}, "The link was made with mine"),
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "in its operator's revision only"),
         ({"source": "mine"}, "mine holds no scan"),
         ({"source": "../models"}, "'../models' is no folder inside this server's"),
     ],
@@ -246,17 +386,16 @@ def test_where_others_can_come_no_path_of_the_server_is_sent(
     assert any(answer in message.replace("\\", "") for message in sent)
     assert not [message for message in sent if str(private) in message]
     if not query:  # what is sent opens here
-        link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny"), trusted=True))).query))
+        link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
         assert link["model"] == "tiny" and said(open_link(**link)) == []
 
 
 def test_a_files_link_opens_its_encoder(folder):
-    encoder = load_encoder(str(folder), trusted=True)
-    link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", digest="c0ffee00")).query))
+    encoder = load_encoder(str(folder))
+    link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)
     assert said(at) == []
     assert at.select_slider(key="head").value == "L1 H1"
     assert any(text.value.startswith(f"{folder.name}\n") for text in at.sidebar.text)
-    digest = BUNDLED_DIGESTS["model.safetensors"][:8]
     link = dict(parse_qsl(urlparse(view_link(load_encoder(), model="another ...", other="elsewhere")).query))
-    assert link == {"model": "all-MiniLM-L6-v2", "digest": digest}
+    assert link == {"model": "all-MiniLM-L6-v2", "content": BUNDLED_CONTENT[:8]}

@@ -3,13 +3,15 @@
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
 from selfattn.captions.vectors import NOISE, OF_LOG_PROBABILITY
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import error, weight
+from selfattn.numbers import decimal, error, weight
 from selfattn.senses import compare_checkpoints
+from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link
 from tests.pages.pictures import records_of
@@ -38,6 +40,7 @@ def test_the_proof_says_the_largest_differences(folders):
     assert facts["d_model, d_head"] == f"{encoder.d_model}, {encoder.d_head}"
     assert (facts["name"], facts["family"]) == (encoder.title, encoder.family)
     assert facts["sha256 of the weights"] == encoder.digest
+    assert facts["sha256 of weights, configuration and tokeniser"] == encoder.content
     at.text_input(key="proof_text").set_value("Another text.").run()
     at.button(key="run_proof").click().run()
     weights = encoder.encode("Another text.")
@@ -97,6 +100,19 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
 
 
+def test_a_regressions_scores_are_no_probabilities(tmp_path):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
+    change_config(folder, problem_type="regression")
+    at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        score = float(model(**AutoTokenizer.from_pretrained(folder)(RIVER, return_tensors="pt")).logits)
+    assert list(at.dataframe[0].value) == ["class", "score"]
+    assert at.dataframe[0].value["score"].tolist() == pytest.approx([score], abs=1e-5)
+    assert any(f"RISK {decimal(score)}" == each.value.replace("\\", "") for each in at.markdown)
+    assert "the score of RISK moves by" in said(at)
+
+
 def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():
     at = open_link("predictions", a="bank " * 260)
     assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
@@ -136,7 +152,9 @@ def test_a_table_of_sentences_is_asked_as_well():
     assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
     at = open_link("predictions")
     at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
-    assert "The table: expected a column sentence or text, got word." in said(at).replace("\\", "")
+    assert "The table: expected a column sentence or text, each once, got word. Rename yours" in said(at).replace(
+        "\\", ""
+    )
 
 
 def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):

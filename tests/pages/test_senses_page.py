@@ -186,7 +186,7 @@ def test_an_upload_with_senses_runs_stops_and_lists_its_bad_rows(few):
     at = open_page(PAGE, source="table")
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
     data = table(rows) + b"too,many,columns,here\n"
-    key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(data).hexdigest()))
+    key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
     at.session_state[session.STOPPED] = key
     at = upload(at, "mine.csv", data)
     assert "Stopped." in texts(at)
@@ -203,7 +203,7 @@ def test_an_upload_with_senses_runs_stops_and_lists_its_bad_rows(few):
         ("mine.csv", b"text,token\na,b\n", "expected the columns"),
         ("mine.csv", table(GOOD[:2]), "None of the 2"),
         ("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
-        ("mine.parquet", b"PAR1", "ending in .csv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run"),
+        ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run"),
     ],
 )
 def test_a_table_of_no_use_is_refused_in_words(name, data, message):

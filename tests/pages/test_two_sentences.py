@@ -135,7 +135,7 @@ def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_not_compared(main
     assert has(at, captions.NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
-    assert "bank [UNK]" in everything(at.get("vega_lite_chart")[0])
+    assert "bank🏦 [UNK]" in everything(at.get("vega_lite_chart")[0])
 
 
 def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
@@ -173,7 +173,7 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     assert not at.error and has(at, 'no word can be hidden from "bank"')
     assert not any(button.key == "without" for button in at.button_group)
     assert not any("computes it" in element.value for element in at.markdown)
-    shown = load_encoder(folder, trusted=True)
+    shown = load_encoder(folder)
     assert has(at, "The steps of this head are missing: in lilt, layer 0, the kernel's") == shown.patchable
     most = 0
     for text in (PAIRS[0].first, PAIRS[0].second):
@@ -273,3 +273,15 @@ def test_a_word_that_stands_often_has_a_list_to_choose_from():
     at = picker.set_value(12).run()
     words = records_of(at.get("vega_lite_chart")[0], "words").query("side == 0 and kind != 'special'")
     assert words["kind"].tolist().index("chosen") == 11
+
+
+def test_a_word_of_several_tokens_is_named_where_there_are_no_spaces():
+    at = open_link(a="我中国大", b="大中国人", word="中国")
+    word = at.selectbox(key="word")
+    assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}
+    assert "中国" in messages(at.subheader)[0]
+
+
+def test_a_word_is_found_by_another_spelling():
+    at = open_link(a="A cafe\u0301 by the river.", b="The café was shut.", word="CAFÉ")
+    assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"

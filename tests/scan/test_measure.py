@@ -101,7 +101,7 @@ def test_senses_and_bad_rows(encoder):
 @pytest.mark.slow
 def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
     """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu", trusted=True)
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
         encoder.model.get_input_embeddings().weight[tokens.ids[tokens.words[0].start]] = 3e38
@@ -175,7 +175,7 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
     assert words["The river, the river: a bank."].count("river") == 2
-    assert "bank" in words["On bank bank they slept."] and "loan [UNK]" in words["A loan🏦 of the bank."]
+    assert "bank" in words["On bank bank they slept."] and "loan🏦 [UNK]" in words["A loan🏦 of the bank."]
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
@@ -222,3 +222,16 @@ def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encod
 def test_where_no_word_can_be_hidden_there_are_no_sources(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
+
+
+def test_a_word_of_several_tokens_is_one_word_of_its_sentence(encoder):
+    texts = ("我中国大", "大 a bank 中国")
+    table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
+    assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]
+    assert set(table["sources"][0].as_py()) == {"我", "大"} and set(table["sources"][1].as_py()) == {"大", "a", "bank"}
+    own = encoder.encode(texts[0])
+    weights = torch.stack([own.rows(p) for p in (2, 3)]).mean(0)  # (n_layers, n_heads, n), over both tokens of the word
+    most = torch.stack([weights[..., 1], weights[..., 2] + weights[..., 3], weights[..., 4]], -1).max(-1)
+    names = [["我", "中国", "大"][at] for at in most.indices.flatten().tolist()]
+    assert table["top_word"][0].as_py() == names
+    assert table["top_weight"][0].as_py() == pytest.approx(most.values.flatten().tolist(), abs=1e-5)

@@ -70,6 +70,35 @@ def test_a_folder_is_read_by_name_in_parts_of_one_file_each(tmp_path):
     assert [tuple(row[3:6]) for row in rows] == ROWS and [row.row for row in rows] == list(range(5))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "sentence;word;sense\n; ;\n"),
+        ("a.csv", "sep=;\nsentence;word;sense\n; ;\n"),
+        ("a.csv", '"sep=,"\nsentence,word,sense\n,,\n'),
+        ("a.tsv", "SENTENCE\tWord\t Sense \n\t\t\n"),
+        ("a.csv", "\ufeffsep=|\rsentence|word|sense\r||\r"),
+    ],
+)
+@pytest.mark.parametrize("searched", [False, True])
+def test_delimiters_and_columns_in_any_case(tmp_path, name, text, searched):
+    mark = next(mark for mark in ";,\t|" if mark in text)
+    end = "\r" if "\r" in text else "\n"
+    cells = ['"A bank; its, river\t| side."', "bank", "water"]
+    data = text + f"  {end}" + mark.join(cells) + end + f"one{mark}row{end}"
+    first, broken = odd(tmp_path, name, data, searched)
+    found = "A bank; its, river\t| side.", None if searched else "bank", "water"
+    assert first[2:8] == (data.count(end) - 1, *found, None, 2)
+    marks = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "'|'"}[mark]
+    assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
+
+
+def test_keys_of_json_in_any_case(tmp_path):
+    data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
+    first, twice = odd(tmp_path, "a.jsonl", data)
+    assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' stands twice" in twice.problem
+
+
 def test_odd_rows_of_csv(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
@@ -131,6 +160,8 @@ def test_odd_lines_of_json_cost_their_own_row(tmp_path, line, problem):
     [
         ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word and .* got text, token"),
         ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "each once, got sense, word, sense, sentence"),
+        ("table.csv", b"Sentence;sentence;Word\na;b;c\n", "each once, got Sentence, sentence, Word. Rename yours"),
+        ("table.csv", b"sentence:word\n", "got sentence:word. .* put commas, semicolons or tabs between"),
         ("table.csv", b"", "got nothing"),
         ("table.csv", b"s\xe4tze\n", r"got s\\udce4tze"),
         ("table.csv", b'"sen"tence,word\n', "can't be read"),
@@ -153,6 +184,8 @@ def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
         list(rows_of(path))
     assert [row.sentence for row in rows_of(path, searched=True)] == ["A bank."]  # the column word isn't asked for
+    pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
+    assert [row[3:6] for row in rows_of(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)
     with pytest.raises(InputError, match="expected a column sentence or text, each once, got word"):
         list(rows_of(path, searched=True))

@@ -1,9 +1,12 @@
 """A corpus asked for a class: what the files hold is what the library says, and wrong use is one message."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
+from transformers import AutoModelForSequenceClassification
 
 from selfattn import load_encoder
 from selfattn.analysis.targets import class_score
@@ -11,6 +14,7 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan.__main__ import main
 from selfattn.senses import over_sentences
+from tests.encoders.test_loading import change_config
 
 pytestmark = pytest.mark.slow
 
@@ -24,19 +28,31 @@ def classifier(tmp_path, monkeypatch):
 
 
 def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
-    (tmp_path / "in.csv").write_text("text\n" + "\n".join([*TEXTS, TEXTS[0], '"broken']) + "\n")
+    rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
+    (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
     assert main(asked) == 0
-    encoder = load_encoder(classifier, trusted=True)
+    encoder = load_encoder(classifier)
     report = over_sentences(encoder, pd.DataFrame({"sentence": TEXTS}), class_score(load_class_head(encoder), "GOOD"))
     for name in ("words", "heads", "sentences"):
         found = pd.read_csv(f"out/{name}.csv")
         pd.testing.assert_frame_equal(found, getattr(report, name), check_dtype=False, atol=1e-6)
     rejects = pd.read_csv("out/rejects.csv")
-    assert rejects["line"].tolist() == [5, 6] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    assert rejects["line"].tolist() == [7, 8] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
     about = json.loads((tmp_path / "out/target.json").read_text())
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
+    assert about["content"] == encoder.content
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
+
+
+def test_a_regressions_score_is_its_logit(classifier, capsys):
+    change_config(Path(classifier), problem_type="regression")
+    Path("in.txt").write_text(TEXTS[0])
+    assert main(["in.txt", "--output", "out", "--model", classifier, "--target", "class=GOOD"]) == 0
+    model = AutoModelForSequenceClassification.from_pretrained(classifier)
+    with torch.no_grad():
+        logits = model(**load_encoder(classifier).inputs([load_encoder(classifier).tokenize(TEXTS[0])])).logits[0]
+    assert pd.read_csv("out/sentences.csv")["number"].tolist() == pytest.approx([float(logits[1])], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,17 @@ def test_the_longest_text_in_its_longest_spelling_is_no_line_too_long(monkeypatc
     assert row.sentence == row.word == row.sense == text
 
 
+def test_lines_that_end_in_cr(monkeypatch):
+    """A file of 24 times 30 bytes and more, in lines of less."""
+    monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
+    rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
+    assert [(row.line, row.sentence, row.word, row.sense) for row in rows] == [
+        (n, *row) for n, row in enumerate(ROWS, 2)
+    ]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
 def test_another_kind_of_file_is_refused_with_what_is_expected(suffix):
-    refusal = f"ending in .csv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run the corpus job"
+    refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run the corpus job"
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

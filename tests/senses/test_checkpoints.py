@@ -19,7 +19,7 @@ TEXTS = ["The bank of the river was muddy.", "", "She sat by the water and waite
 def encoders(tmp_path_factory):
     def load(name, seed):
         root = tmp_path_factory.mktemp("run")
-        return load_encoder(save_tiny(FAMILIES[name], root / "final", seed=seed), trusted=True)
+        return load_encoder(save_tiny(FAMILIES[name], root / "final", seed=seed))
 
     return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0)}
 
@@ -54,7 +54,7 @@ def test_only_the_exchanged_head_has_moved_and_is_no_longer_the_same(encoders):
     assert (
         (alone["distance"] == 0).all() and alone[["low", "high"]].isna().all(axis=None) and (alone["others"] > 0).all()
     )
-    changed = load_encoder(one.name, trusted=True)
+    changed = load_encoder(one.name)
     with torch.no_grad():
         changed.model.encoder.layer[2].attention.self.query.weight[8:16] = -kept
     heads = compare_checkpoints(one, changed, TEXTS).heads

@@ -25,7 +25,7 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
     folder = save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("classes") / "tiny", classes=("BAD", "GOOD"))
-    return load_encoder(str(embedder(folder)), trusted=True)
+    return load_encoder(str(embedder(folder)))
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,18 @@ def test_a_single_sentence_has_no_interval(classifier):
     a, b = (encoding.states[-1].mean(0) for encoding in map(classifier.encode, (TEXTS[0], TEXTS[3])))
     assert report.sentences["number"].tolist() == pytest.approx([float(torch.cosine_similarity(a, b, dim=0))], abs=1e-6)
     assert report.words[["low", "high"]].isna().all(axis=None) and report.heads["low"].isna().all()
+
+
+def test_a_list_or_a_series_of_sentences(classifier, asked):
+    series = pd.Series(TEXTS[:2], index=["a", "b"], name="review")
+    report = over_sentences(classifier, pd.DataFrame({"sentence": series}), asked)
+    assert report.sentences["row"].tolist() == ["a", "b"]
+    for texts, rows in ((series, ["a", "b"]), (TEXTS[:2], [0, 1]), (tuple(TEXTS[:2]), [0, 1])):
+        found = over_sentences(classifier, texts, asked)
+        pd.testing.assert_frame_equal(found.words, report.words)
+        pd.testing.assert_frame_equal(found.sentences, report.sentences.assign(row=rows))
+    with pytest.raises(ValueError, match="got one text"):
+        over_sentences(classifier, TEXTS[0], asked)
 
 
 def test_what_cannot_be_asked(classifier, asked):

@@ -186,6 +186,8 @@ def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_
     name = "encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(own[name], other[name])
     assert torch.equal(other[name], random_twin(encoder).model.state_dict()[name])
+    contents = {encoder.content, twin.content, random_twin(encoder).content, random_twin(encoder, seed=1).content}
+    assert twin.digest == "" and random_twin(encoder).content == twin.content and len(contents) == 3
     assert twin.recomputable
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 

@@ -102,7 +102,7 @@ def test_copies_run_some_at_a_time(encoder_of, monkeypatch):
 
 def test_a_text_that_is_not_finite_is_no_reason_against_the_way(overflowing):
     """It is the row's: the report rejects it."""
-    encoder = load_encoder(str(overflowing), trusted=True)
+    encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)
     for asked in ("gradient", "value zeroing", encoder.tokenizer.mask_token):

@@ -1,4 +1,4 @@
-"""What weights, removed heads, sense scores and the recomputation do not show, each with a live counter-example."""
+"""Limits of weights, removed heads, sense scores and the recomputation, each with a live counter-example."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One real head from the layer's input to what it adds, a step at a time; and what if it computed otherwise."""
+"""One head, step by step from the layer's input to its output; and the same head with a step changed."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from selfattn.kernel import AttentionTrace
 
 
 def show_what_if(page: Page, sides: Sequence[Side]) -> None:
-    """The switches, and the word's row before and after."""
+    """Show the switches, and the word's row before and after the change."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
         causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
@@ -61,7 +61,7 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
 
 
 def _alone(page: Page, text: str) -> Encoding:
-    """The text with the chosen head as the only attention there is."""
+    """Encode the text with all heads removed but the chosen one."""
     key, title = ("alone", text, page.head), "Removing all other heads ..."
     return cached(page.encoder, key, lambda _: alone(page.encoder, text, *page.head), title)
 

@@ -1,4 +1,4 @@
-"""The Senses page's tab "a finished scan": a corpus that was read on the server, and what its words take their meaning from."""
+"""The Senses page's source "a finished scan": the results of a corpus scan that was run on the server."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from selfattn.tidy_tables import named_heads
 
 
 def show_scan(head: Head) -> None:
-    """A finished scan's summary, from its folder on the server."""
+    """Show the summary of a finished scan, read from its folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
     st.caption("Made with `python -m selfattn.scan INPUT --output DIR --sources`, for tables of any size.")
     if not folder.strip():
@@ -31,7 +31,7 @@ def show_scan(head: Head) -> None:
         opened = str(allowed_scan_folder(name))
         scan, means, sources = _scan_once(Path(opened))
     except (ScanError, TextError) as error:
-        show_error(str(error).replace(opened, name))  # where the operator keeps them is his affair
+        show_error(str(error).replace(opened, name))  # hide the server's paths
         return
     if not scan.finished:
         st.warning(
@@ -67,14 +67,14 @@ def show_scan(head: Head) -> None:
 
 
 def _show_sources(sources: pd.DataFrame) -> None:
-    """A word's sources by count; a row opens its sentence beside one of another source."""
+    """Show a word's sources by count; a selected row opens its sentence beside one with another source."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     own = sources[sources["word"] == word].reset_index(drop=True)
     say(captions.in_corpus(own))
     shown, number = own.drop(columns="word").head(Settings.read().max_rows), st.column_config.NumberColumn
     columns = {"share": number("share of all", format="percent"), "move": number("mean move", format="%.3f")}
-    # The browser is told of a key, and where the folder is is the operator's affair.
+    # The browser sees a widget's key, so hash the path: it is the operator's secret.
     read = hash(str(session.SCAN_READ.get()[0]))
     row = pick_row(shown.rename(columns={"source": "hidden word"}), f"sources {word} {read}", column_config=columns)
     if row is None:
@@ -89,11 +89,14 @@ def _show_sources(sources: pd.DataFrame) -> None:
 
 
 def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
-    """The scan, its heads' means and its sources: all parts are read for them, so not anew at each click. Raises ScanError."""
+    """Return the scan, its heads' means and its sources. Keep them until the folder changes: they read every part.
+
+    Raises ScanError.
+    """
     try:
         changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
     except (OSError, ValueError):
-        changed = []  # read_scan says what is wrong with it
+        changed = []  # read_scan raises the error
     kept = session.SCAN_READ.get()
     if not changed or kept[0] != (folder, changed):
         scan = read_scan(folder)

@@ -1,4 +1,4 @@
-"""Over many labelled sentences: the word that brings another's sense in, and the layers and heads that separate the senses."""
+"""Results over many labelled sentences: which word brings the sense in, and which layers and heads separate the senses."""
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ MAPS = {
 
 
 def show_layers(report: SeparationReport) -> None:
-    """After each layer, the share of sentences whose nearest sense is their own."""
+    """Show, after each layer, the share of sentences whose nearest sense is their own."""
     st.markdown(
         "#### Where the senses are separate",
         help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
@@ -41,7 +41,7 @@ def show_layers(report: SeparationReport) -> None:
 
 
 def show_heads(encoder: Encoder, report: SeparationReport, head: Head) -> None:
-    """The same share for each head, beside the baselines."""
+    """Show the same share for each head, and for the baselines."""
     st.markdown(
         "#### In which heads, and what attention adds",
         help="What attention adds is the head's accuracy minus the better of two baselines, which the other half of a word's "
@@ -58,7 +58,7 @@ def show_heads(encoder: Encoder, report: SeparationReport, head: Head) -> None:
 
 
 def show_words(report: SeparationReport) -> None:
-    """The words by how well the last layer separates their senses."""
+    """Show the words, ranked by how well the last layer separates their senses."""
     st.markdown("**The words, ranked**")
     words = words_frame(report)
     say(captions.words(words))
@@ -68,7 +68,7 @@ def show_words(report: SeparationReport) -> None:
 
 
 def show_sentences(report: SeparationReport, head: Head, word: str) -> None:
-    """One word's sentences, those that the head gets wrong first. A selected row opens in the other views."""
+    """Show one word's sentences, the head's errors first. A selected row opens in the other views."""
     st.markdown("**The chosen head's sentences**")
     every = report.sentences(*head)
     say(captions.sentences(every, str(head)))

@@ -23,10 +23,11 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.examples import other_sentences
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_table
+from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import SeparationReport, separation
 from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import csv_text, named_heads
+from selfattn.words import fold
 
 T = TypeVar("T")
 BUILT_IN = "labelled"  # the key of the built-in sentences
@@ -42,7 +43,7 @@ class Labelled:
 
     def of(self, word: str) -> "Labelled":
         """The sentences of one word."""
-        rows = self.frame[self.frame["word"].astype(str).str.casefold() == word]
+        rows = self.frame[self.frame["word"].astype(str).str.strip().map(fold) == word]
         return replace(self, frame=rows, key=(self.key, word))
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
@@ -114,7 +115,7 @@ def pick_word(frame: pd.DataFrame) -> str:
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
-    """The visitor's table and its digest; None before there is one. Errors are shown on the page."""
+    """Return the visitor's table and its digest, or None without a readable one. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
             "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. The word stands once in "
@@ -124,11 +125,11 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
     # The uploader takes any type: read_table names the remedy for a wrong one.
-    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
+    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read[0] != upload.file_id:  # not anew at each click
+    if read[0] != upload.file_id:  # read it once, not at each click
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read
@@ -140,10 +141,13 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """The usable rows, the broken rows and the file's digest; for an unreadable file None, the reason and ""."""
-    data = upload.getvalue()
+    """Return the usable rows, the broken rows, and a digest of the file and its kind.
+
+    An unreadable file gives None, the reason and "".
+    """
+    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
-        return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
+        return *read_table(data, kind), hashlib.sha256(kind.encode() + data).hexdigest()
     except (InputError, TextError) as error:
         return None, str(error), ""
 

@@ -1,4 +1,4 @@
-"""The senses page's first panel: which word brings the sense in, over many sentences; and how well attention names it."""
+"""The Senses page's first panel: which word brings the sense in, and how often attention names that word."""
 
 from functools import partial
 
@@ -18,12 +18,12 @@ from selfattn.senses import HiddenWordsReport, hidden_words
 from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE
 from selfattn.tidy_tables import leading_words_frame, shaded_frame
 
-SHOWN = 12  # sentences in which most hangs on one word, and as many in which least does: all of a built-in word
-FEW, HIGH = 6, 340  # sentences that are seen at once, and pixels of the window through which more are
+SHOWN = 12  # sentences to draw from each end of the ranking: together all of a built-in word
+FEW, HIGH = 6, 340  # more sentences than FEW scroll in a window of HIGH pixels
 
 
 def show(asked: Labelled, word: str) -> None:
-    """The panel, about all words and the chosen one; where nothing is stored, a button asks for it."""
+    """Show the panel for all words and the chosen one. Without a stored report, offer a button that computes one."""
     st.markdown("#### Which word brings the sense in", help=captions.HELP)
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
@@ -49,10 +49,10 @@ def show(asked: Labelled, word: str) -> None:
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """The report of this table, computed when the visitor has asked for it; before, or where it can't be, None."""
+    """Compute this table's report once the visitor asks for it. Return None before that, or if it can't be computed."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
-    place = st.empty()  # the question goes at once: beside one that stays till the end, "Stop" moves under a click
+    place = st.empty()  # remove the button at once: if it stayed until the end, "Stop" would move under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         try:
             return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", hidden_words)
@@ -79,7 +79,7 @@ def _ask(key: tuple) -> None:
 
 
 def _show_sentences(asked: Labelled, report: HiddenWordsReport, word: str) -> None:
-    """All sentences, the chosen word's first, by how much hangs on one word; those shaded, or the one that is ticked."""
+    """Show all sentences in a table, the chosen word's first, and shade the words of that word's or of the ticked sentence."""
     table = leading_words_frame(report, asked.frame)
     own = table["word"] == word
     table = pd.concat([table[own], table[~own]])
@@ -105,7 +105,7 @@ def _show_sentences(asked: Labelled, report: HiddenWordsReport, word: str) -> No
 
 
 def _read(encoder: Encoder, report: HiddenWordsReport, table: pd.DataFrame, rows: list) -> dict:
-    """By row: the sentence's words, and its sense and which word that comes from."""
+    """Map each row to the sentence's words, and to a line with its sense and the word that the sense comes from."""
     found = {}
     for row in rows:
         words, sense = encoder.tokenize(table["sentence"][row]).words, table["sense"][row]

@@ -1,8 +1,8 @@
-"""Six views worth opening, two of them failures: what the dashboard shows, met by looking. Every claim is tested."""
+"""Six example views to open, two of them failures; a test checks every claim."""
 
 from urllib.parse import urlencode
 
-# What the library computes with the bundled encoder (tests/pages/test_gallery.py), and the view that shows it.
+# A claim about the bundled encoder (checked by tests/pages/test_gallery.py), and the page and parameters that show it.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
     ("The trunk of an elephant: hide \"elephant\", and it moves half the way to the trunk of a car.", "",

@@ -1,4 +1,4 @@
-"""Guess first: which word would change the word most? The answer stands beside the guess, and a link asks a friend the same."""
+"""Guess first: the visitor guesses which word changes the chosen word most, and can send the question as a link."""
 
 import streamlit as st
 
@@ -9,18 +9,18 @@ from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.word_figure import ASKED
 from selfattn.views.two_sentences import WordInTwoSentences
 
-LINK = "guess"  # in the address of a link that asks
+LINK = "guess"  # the parameter of a link that asks for a guess
 
 
 def asked() -> bool:
-    """Whether a guess is asked for now: by the button, or by the link that opened the page."""
+    """True while the page asks for a guess. The button starts it, or the link that opened the page."""
     if session.GUESS.get() is None and LINK in st.query_params:
         session.GUESS.set(ASKED)
     return session.GUESS.get() == ASKED
 
 
 def show(view: WordInTwoSentences) -> None:
-    """The way out of the question; or the guess beside the answer and a link that asks a friend, with the button that asks."""
+    """Show "Show the answer" while the page asks; otherwise the last guess, a link for a friend, and "Guess first"."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -35,7 +35,7 @@ def show(view: WordInTwoSentences) -> None:
 
 
 def _beside(view: WordInTwoSentences, guessed: tuple[str, int]) -> str:
-    """The guess and what hiding it does, and the word of that sentence that does most; "" for a guess about another pair."""
+    """Compare the guess's share with the largest share in its sentence; return "" for a guess about another pair."""
     side = "AB".index(guessed[0])
     words, share, top = view.pair.words[side], view.pair.share[side], view.pair.top[side]
     at = next((at for at, word in enumerate(words) if word.start == guessed[1]), None)

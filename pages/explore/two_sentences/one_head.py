@@ -1,4 +1,4 @@
-"""The chosen head, open: its whole maps beside each other, and how it computes the word's row; as it is or with a word hidden."""
+"""The chosen head in detail: its maps of A and B, and the computation of the word's row, with or without hidden words."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from selfattn.captions import attention as captions
 from selfattn.captions.steps import no_steps
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import answer_of
-from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error
+from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error, hides_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
@@ -26,7 +26,10 @@ HELP = "Row: the token that attends. Column: the token it attends to."
 
 
 def pick(encoder: Encoder, pair: Pair, way: str) -> None:
-    """With which words, whose weights, and how they are drawn: apart from the head, of which each choice would send them anew."""
+    """Show the controls: hidden words, source of the weights, map options.
+
+    They are a part of their own, so that choosing a head doesn't send them again.
+    """
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         if hidden := _hidden(encoder, pair, way):
@@ -40,7 +43,7 @@ def pick(encoder: Encoder, pair: Pair, way: str) -> None:
 
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Both pictures of the head that is chosen now."""
+    """Draw the chosen head's maps, and the computation of the word's row."""
     head = this_page().head = chosen_head(encoder, answer_of(encoder, pair, way).first_head)
     sides = dict(pair.sides)
     if session.WITHOUT.get() == "hidden":
@@ -100,7 +103,8 @@ def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
         apart = [each.sentence.weights(*head) - each.sentence.own_weights(*head) for each in sides.values()]
         return words_row(sides, head, theme, max(float(each.abs().max()) for each in apart), error)
 
-    key = ("word's row", *((*side.key, side.sentence.hides) for side in sides.values()), head, theme.name, error)
+    words = tuple((*side.key, hides_key(side.sentence.hides)) for side in sides.values())
+    key = ("word's row", words, head, theme.name, error)
     _show(cached(encoder, key, made), live=True)
 
 

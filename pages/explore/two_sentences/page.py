@@ -1,4 +1,4 @@
-"""The main view: which word another gets its meaning from in two sentences, by which heads; its limit; the nearest sentences."""
+"""The main view: which words give a word its meaning in two sentences, through which heads, and the limits of that answer."""
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from selfattn import numbers
 from selfattn.captions import hidden_words as captions
 from selfattn.captions import nearest_sentences
 from selfattn.captions.terms import TERMS
+from selfattn.charts.labels import isolated
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
@@ -22,13 +23,13 @@ from selfattn.views.two_sentences import WordInTwoSentences
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
-    """Which way is asked for: between the senses until somebody switches; where they don't fit, its answer says why."""
+    """Return the chosen way, by default between the senses. If the sentences don't fit the senses, the answer says why."""
     asked = session.WAY.get() or st.query_params.get(session.WAY)
     return answer.SENTENCES if asked == answer.SENTENCES and answer.between_senses(encoder, pair) else answer.SENSES
 
 
 def show_answer(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """The answer in large type and its limit; beneath them, in one row, the switch of the way, the guess and the way on."""
+    """Show the answer in large type and its limit; below, in one row, the choice of way, the guess and a link to Senses."""
     asked, this_page().lines = guess.asked(), (*view.answer, view.limit, *view.notes)
     with st.container(key="answer", gap=None):
         if asked:
@@ -48,16 +49,16 @@ def show_answer(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
 
 
 def show_notes(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """The cosines in words, beside those of labelled sentences of A's sense, and what a reader must know of this pair."""
+    """Show the cosines in words, those with labelled sentences of A's sense, and the notes on this pair."""
     found = answer.beside_its_sense(encoder, pair)
     same = captions.beside_its_sense(view.pair, *found) if found else ""
     say("\n".join(filter(None, (captions.compared(view.pair), same, *view.notes))))
 
 
 def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
-    """What the vector of A's word means, in words, for who asks: the labelled sentences nearest to it, and their senses.
+    """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
 
-    It is the word's alone, in its sentence, or with the word hidden that is hidden in the figure.
+    The vector is that of the word alone, in its sentence, or with the word hidden that the figure hides.
     """
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
@@ -67,17 +68,17 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
         if rows.empty:
             say(nearest_sentences.no_sentences(view.word))
             return
-        sentences, first = tuple(rows["sentence"]), view.pair.placed[0]
-        key = ("labelled", view.word.casefold(), sentences)
+        labels, first = answer.labels_key(encoder, view.word), view.pair.placed[0]
+        key = ("labelled", labels)
         vectors = cached(encoder, key, lambda _: labelled_vectors(encoder, rows), costly=True)
         hidden = None if encoder.hide_reason else hidden_now(view).get("A")
-        asked_for = ("nearest", first.key, hidden and hidden.positions, sentences)
+        asked_for = ("nearest", first.key, hidden and hidden.positions, labels)
         stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])
         near = stages[name].head(nearest_sentences.NEAREST).itertuples()
-        say("\n".join(f"{numbers.cosine(row.cosine)}  {row.sentence} ({row.sense})" for row in near))
+        say("\n".join(f"{numbers.cosine(row.cosine)}  {isolated(row.sentence)} ({row.sense})" for row in near))
         say(nearest_sentences.nearest({name: stages[name]}))
 
 

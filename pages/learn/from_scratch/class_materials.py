@@ -8,7 +8,7 @@ from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import NUMBERS, STOPS
 from selfattn.dashboard.figures import show_error
 from selfattn.lessons import one_head_by_hand
-from selfattn.words import split_words
+from selfattn.words import fold, split_words
 
 MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to guess and try
 PLAN = (  # the stops, and what to do there
@@ -57,8 +57,8 @@ def show_guess_first(address: str) -> None:
             st.text_input(f"Sentence {side}", text, key=f"class.{side}", max_chars=500)
             for side, text in zip("AB", one_head_by_hand.REAL.sentences)
         )
-        others = {word.casefold() for word in split_words(second)}
-        spelled = {word.casefold(): word for word in reversed(split_words(first)) if word.casefold() in others}
+        others = {fold(word) for word in split_words(second)}
+        spelled = {fold(word): word for word in reversed(split_words(first)) if fold(word) in others}
         shared = sorted(spelled.values(), key=len, reverse=True)
         if shared:
             word = st.selectbox("Word", shared, key="class.word", width=160)

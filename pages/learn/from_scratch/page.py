@@ -1,6 +1,6 @@
-"""The guided path through self-attention, one stop at a time: the diagram, the idea, a question, the picture, what to take.
+"""The guided path through self-attention, one stop at a time: an idea, a question, a picture, a conclusion.
 
-The stop stands in the address (?stop=worked-example), so any stop can be linked to.
+The address names the stop (?stop=worked-example), so that a link can open any of them.
 """
 
 import zlib
@@ -14,7 +14,7 @@ from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading
 from selfattn.lessons.one_head_by_hand import REAL
 
-# Arrow and Page keys step, as a projector's remote sends them; where a key already means something it keeps that.
+# Arrow and Page keys change the stop: a projector's remote sends them. Fields that use these keys keep them.
 KEYS = """
 <script>
 if (!window.selfattnSteps) {
@@ -33,7 +33,7 @@ if (!window.selfattnSteps) {
 </script>
 """
 
-# The page as seen from the last row: nothing but the stop, at one and a half times its size.
+# For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
     "[data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}"
     "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35}}"
@@ -41,24 +41,24 @@ PROJECTOR = (
 
 
 def go(slug: str) -> None:
-    """Put a stop into the address; a link's ?reveal=yes is for its own stop only."""
+    """Put a stop into the address, and remove ?reveal=yes: it belongs to one stop only."""
+    st.query_params["stop"] = slug  # first, so that the history keeps ?reveal=yes for the previous stop
     st.query_params.pop("reveal", None)
-    st.query_params["stop"] = slug
 
 
 def step(way: str, slug: str | None, key: str) -> None:
-    """The button Previous or Next; beyond the path's end there is none."""
+    """Draw the button Previous or Next; it is disabled at the end of the path."""
     icon = f":material/arrow_{'back' if way == 'Previous' else 'forward'}:"
     st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=key)
 
 
 def show_strip(here: str) -> None:
-    """Previous, where one is, Next; and the flow from embeddings to a real head, each step a click away: in sight throughout."""
+    """Draw the strip that stays in sight: Previous, the picker of stops, Next, and buttons from embeddings to a real head."""
     projected = st.session_state.get(session.PROJECTOR, st.query_params.get(session.PROJECTOR) == "true")
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
-        "@media(max-width:700px){.st-key-flow{display:none}}"  # in so narrow a window its lines would cover the stop
+        "@media(max-width:700px){.st-key-flow{display:none}}"  # in a narrow window it would wrap and cover the stop
         f"{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
@@ -76,7 +76,7 @@ def show_strip(here: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
             for box in STEPS:
                 first = next(slug for slug in (*CORE, *STOPS) if box == STOPS[slug].STEP)
-                # "primary" is white on light blue.
+                # Not "primary", which is white on light blue.
                 st.button(
                     box, key=f"flow.{box}", on_click=go, args=(first,),
                     type="secondary" if box == STOPS[here].STEP else "tertiary",
@@ -86,7 +86,7 @@ def show_strip(here: str) -> None:
 
 
 def show_ways_on(here: str) -> None:
-    """What stands beside this stop; Previous and Next again; after the last one the main view, in the same tab."""
+    """Draw links to related stops, and Previous and Next; at the last core stop also a link to the main view, in the same tab."""
     if more := [slug for slug in beside(here) if slug != here]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown("More beside it:", width="content")
@@ -111,7 +111,7 @@ show_strip(here)
 stop = STOPS[here]
 heading(stop.TITLE)
 picture, numbers = teaching.sides()
-options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # the right one in no place of its own
+options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # a fixed order that hides the answer
 with picture:
     teaching.prose(stop.IDEA)
     answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed

@@ -1,4 +1,4 @@
-"""Several heads: is it one relation a head? Every head, with what one word attends to most in it.
+"""Checks "one head, one relation": the token that one word attends to most, in every head.
 
 Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
 """
@@ -40,9 +40,9 @@ def show(encoder: Encoder) -> None:
         return
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
-    # Heads down and layers across, so that a token's width fits into a narrow window.
+    # Heads run down and layers across, so that the tokens fit into a narrow window.
     tokens = heads.sort_values(["head", "layer"])["token"]
-    labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # what is cut is marked
+    labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # an ellipsis marks a cut
     looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
     chart = teaching.grid(weights.T, across, numbers=labels, **looks)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")
@@ -54,7 +54,7 @@ def show(encoder: Encoder) -> None:
 
 
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
-    """One row a head: layer, head, token, weight, kind; rows (n_layers, n_heads, n) of the token at `position`."""
+    """Return one row per head: layer, head, token, weight, kind. rows: (n_layers, n_heads, n), from the token at `position`."""
     weights, places = rows.max(-1)
     nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}
     favourite = []

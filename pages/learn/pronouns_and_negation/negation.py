@@ -1,4 +1,4 @@
-"""Does the negated word attend to its negator, more than to whatever stands there otherwise?
+"""Checks if the negated word attends to its negator more than to the word in that place of the plain sentence.
 
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
@@ -29,7 +29,7 @@ POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
 
 def bag_of_words(text: str) -> tuple[int, int]:
-    """How many positive and how many negative words stand in a text: all that a model sees that counts words."""
+    """Count a text's positive and negative words. A model that counts words sees nothing else."""
     words = [word.lower() for word in split_words(text)]
     return sum(word in POSITIVE for word in words), sum(word in NEGATIVE for word in words)
 
@@ -41,7 +41,7 @@ def show(encoder: Encoder) -> None:
     )
     mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
     negator, instead = mean
-    gain = negator - instead  # what the negator draws beyond its place
+    gain = negator - instead  # weight on the negator beyond that on its place
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
     st.text(MOVIE)
@@ -94,8 +94,10 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor]) -> None:
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """(2, n_layers, n_heads): what the negated word gives its negator, and what it gives the word at that place in the plain
-    sentence; ValueError where a word is missing."""
+    """Return (2, n_layers, n_heads): the negated word's weight on its negator, and on that place in the plain sentence.
+
+    Raises ValueError if a word is missing.
+    """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
     steps = negated.words.index(negator.word) - negated.words.index(target.word)
@@ -105,5 +107,5 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
-    """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
+    """Return (n_layers, n_heads, n_words): the weights of word number `index` on each word, without special tokens."""
     return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

@@ -1,4 +1,4 @@
-"""Which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
+"""Scores every head on attending from a pronoun to its noun, against luck and against mere distance."""
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +15,7 @@ from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import share, span, weight
 
-LEAN = 0.05  # two weights nearer to each other than that are no lean
+LEAN = 0.05  # a smaller difference between two weights is no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
@@ -31,7 +31,7 @@ def show(encoder: Encoder) -> None:
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
     low, high = chosen.interval
-    # The interval leaves a half out, or not.
+    # The answer is clear only if the interval excludes 0.5.
     answer = OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
     few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
     right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
@@ -84,7 +84,7 @@ def _twins(weights: pronouns.PronounWeights) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
     twins = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == name][:2]
-    # Chosen on the two sentences that it is shown on, the best of so many heads would be a lucky one.
+    # Choose on the other sentences: the best of so many heads on these two would be a lucky one.
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != name]
     preference = weights.preference[others].mean(0)
     best = Head(*divmod(int(preference.argmax()), preference.shape[1]))

@@ -1,4 +1,4 @@
-"""A dashboard of one's own, on a free port; its whole log may be kept: Streamlit prints the tracebacks of pages there."""
+"""Start a dashboard on a free port and read its log: Streamlit prints the tracebacks of pages there."""
 
 import os
 import socket
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.soak.session import Session
+from benchmarks.session import Session
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 TROUBLE = ("Traceback", "ERROR", "Exception")
 
 

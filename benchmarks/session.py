@@ -1,4 +1,4 @@
-"""A real visitor without a browser: one websocket session that speaks to the server as the page does."""
+"""A visitor without a browser: one websocket session that speaks to the server as Streamlit's page does."""
 
 import json
 import time
@@ -19,7 +19,7 @@ WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button
 
 @dataclass
 class Run:
-    """What one run of the page's script sent."""
+    """The messages of one run of the page's script."""
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first picture's data were there

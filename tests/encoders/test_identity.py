@@ -1,0 +1,100 @@
+"""The content of an encoder: the same for its copies, another for each change that decides its numbers."""
+
+import json
+import shutil
+
+import pytest
+
+from selfattn import load_encoder
+from selfattn.encoders import checkpoint
+from selfattn.encoders.checkpoint import configuration_digest, file_digest, file_digests
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.sources import BUNDLED_CONTENT, resolve
+from tests.encoders.test_loading import change_config
+from tests.encoders.test_pooling import embedder
+
+
+def configuration(folder):
+    return configuration_digest(folder, file_digests(folder))
+
+
+@pytest.fixture
+def sentence_embedder(folder):
+    files = {"sentence_bert_config": {"max_seq_length": 16}, "special_tokens_map": {"unk_token": "[UNK]"}}
+    return embedder(folder, config_sentence_transformers={"prompts": {}}, **files)
+
+
+def test_the_bundled_encoders_content_and_its_copys(encoder, tmp_path):
+    assert encoder.content == BUNDLED_CONTENT
+    copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
+    for file in (".gitattributes", "README.md", "data_config.json"):  # decide nothing
+        (copy / file).unlink()
+    assert configuration(copy) == encoder.configuration
+    change_config(copy, hidden_act="relu")
+    other = load_encoder(copy)
+    assert other.digest == encoder.digest and other.content != encoder.content
+
+
+def test_what_decides_no_number(sentence_embedder):
+    before = configuration(sentence_embedder)
+    config = json.loads((sentence_embedder / "config.json").read_text())
+    config |= {
+        "_name_or_path": "elsewhere",
+        "transformers_version": "4.0.0",
+        "dtype": "float16",
+        "torch_dtype": "float16",
+    }
+    (sentence_embedder / "config.json").write_text(json.dumps(dict(sorted(config.items(), reverse=True)), indent=4))
+    (sentence_embedder / "README.md").write_text("Mine.")
+    (sentence_embedder / "trainer_state.json").write_text("{}")
+    assert configuration(sentence_embedder) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "values"),
+    [
+        ("config.json", {"hidden_act": "relu"}),
+        ("tokenizer.json", {"truncation": None, "version": "2"}),
+        ("tokenizer_config.json", {"do_lower_case": False}),
+        ("special_tokens_map.json", {"unk_token": "[PAD]"}),
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True}),
+        ("sentence_bert_config.json", {"max_seq_length": 8}),
+        ("config_sentence_transformers.json", {"default_prompt_name": "query"}),
+    ],
+)
+def test_what_decides_numbers(sentence_embedder, file, values):
+    before = configuration(sentence_embedder)
+    change_config(sentence_embedder, file, **values)
+    assert configuration(sentence_embedder) != before
+
+
+def test_the_modules_around_an_old_model_folder_count(tmp_path):
+    """Before version 2 of sentence-transformers the model had a folder of its own beside the pooling's."""
+    around = embedder(tmp_path, first="0_Transformer")
+    folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
+    files, before = file_digests(folder), configuration(folder)
+    assert {"../modules.json", "../1_Pooling/config.json", "config.json"} <= {*files}
+    change_config(around, "1_Pooling/config.json", pooling_mode_cls_token=True)
+    assert configuration(folder) != before
+
+
+def test_content_does_not_depend_on_the_precision(encoder_of, checkpoint):
+    assert load_encoder(checkpoint("BERT"), dtype="bfloat16").content == encoder_of("BERT").content
+
+
+def test_a_link_that_flips_while_it_is_hashed(tmp_path, monkeypatch):
+    """The digest belongs to the file that was opened, and is kept for no other."""
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(name)
+    link, opening = tmp_path / "link", checkpoint.open_plain
+
+    def flip(to):
+        link.unlink(missing_ok=True)
+        link.symlink_to(to)
+
+    flip("one")
+    monkeypatch.setattr(checkpoint, "open_plain", lambda path: flip("two") or opening(path))
+    assert file_digest(link) == file_digest(tmp_path / "two")
+    monkeypatch.setattr(checkpoint, "open_plain", opening)
+    flip("one")
+    assert file_digest(link) == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"  # sha256 of "one"

@@ -1,0 +1,86 @@
+"""Every benchmark runs, small; the check of a GPU tells what isn't kept; fifty visitors meet no error for ten minutes."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import gpu_check
+from benchmarks.__main__ import NAMES
+from benchmarks.gpu_check import DRY, checks, main
+from benchmarks.server import trouble_in, warm_server
+from benchmarks.session import Session
+from benchmarks.soak import soak
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.browser if each == "visitors" else ()) for each in NAMES]
+)
+def test_benchmark_runs(name):
+    command = [sys.executable, "-m", "benchmarks", "--small", name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
+    assert rows and all(row[2].strip() not in ("", "none") for row in rows), done.stdout
+
+
+@pytest.mark.slow
+def test_gpu_check_runs_dry_on_the_cpu(capsys, monkeypatch):
+    monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run keeps nothing"))
+    assert main(["--dry"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| On cpu | found | bound | kept |"
+    kept = [line.rsplit("|", 2)[1].strip() for line in lines[2:]]
+    assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # no time is judged
+
+
+def test_gpu_check_tells_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
+    def wrong(other, on_cpu, plan):
+        yield gpu_check._most("largest", float("nan"), 1)
+        yield gpu_check._most("small", 0.5, 1)
+
+    for name in (
+        "capture",
+        "removal",
+        "hiding",
+        "senses",
+        "content",
+        "memory_runs_out",
+        "seeds",
+        "scan_rate",
+        "peak_memory",
+        "lesson",
+    ):
+        monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
+    monkeypatch.setattr(gpu_check, "parity", wrong)
+    assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True]
+    monkeypatch.setattr(gpu_check, "capture", lambda *arguments: wrong(*arguments))  # a time
+    assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True, None, None]
+    assert [check.holds for check in checks(encoder, encoder, replace(DRY, judges_time=True))] == [False, True] * 2
+    monkeypatch.setattr(gpu_check, "load_encoder", lambda device: encoder)
+    assert main(["--dry"]) == 1
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_fifty_visitors_for_ten_minutes(tmp_path):
+    """No error on a page or in the log, and the memory doesn't grow."""
+    with warm_server(tmp_path / "log") as (address, pid):
+        found = soak(address, pid, visitors=50, seconds=600)
+    assert not found.trouble, found.trouble
+    assert not trouble_in(tmp_path / "log")
+    assert found.mean_memory(420, 600) < 1.1 * found.mean_memory(240, 420)
+
+
+@pytest.mark.slow
+def test_failing_page_is_noticed_by_session_and_log(tmp_path):
+    (tmp_path / "app.py").write_text("import streamlit as st\nst.text('here')\nraise ValueError('boom')\n")
+    with warm_server(tmp_path / "log", tmp_path) as (address, _), Session(address) as session:
+        run = session.open()
+    assert run.texts == ["here"] and run.exceptions
+    assert trouble_in(tmp_path / "log")
