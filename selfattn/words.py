@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
@@ -41,7 +42,7 @@ def _cut_into(spaceless: str) -> regex.Pattern:
 
 WORD, UNITS = _cut_into(f"(?:{UNIT})++"), _cut_into(UNIT)
 NAMED = regex.compile(rf"(?V1)[[\p{{L}}\p{{N}}]--{UNSEEN}]|{EMOJI}")
-IN_RUNS = regex.compile(f"(?V1){SPACELESS}")
+IN_RUNS = regex.compile(f"(?V1){SPACELESS}+")
 NOT_SEEN = regex.compile(f"(?V1){UNSEEN}")
 ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
@@ -200,6 +201,13 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
         for name in shared[:1] if word.text in shared else shared:
             kept.setdefault(fold(name), name)
     return sorted(kept.values(), key=len, reverse=True)
+
+
+def shared_runs(first: str, second: str) -> list[str]:
+    """Runs of letters in a script without spaces that stand in both texts, in the order of the first, longest first."""
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
+    return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:

@@ -24,7 +24,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.folders import repository
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.settings import Settings
-from selfattn.words import Word, fold, merged, run_of, shared_words, with_run
+from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words, with_run
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
@@ -204,8 +204,9 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """The words of both sentences, the rarest first: "crane" before "the", whatever the language.
 
-    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number. named: comes last
-    where it has a place in both, but is none of these: a run of several tokens, in a script without spaces.
+    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number. Sentences that
+    share no word: the runs of letters that they share in a script without spaces. named: comes last where it has a place in
+    both, but is none of these: such a run of several tokens.
     """
 
     def rarity(text: str) -> tuple[int, int]:
@@ -213,5 +214,7 @@ def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str
         return len(positions), max(first.ids[position] for position in positions)
 
     shared, named = sorted(shared_words(first.words, second.words), key=rarity, reverse=True), named.strip()
+    if not shared:
+        shared = [run for run in shared_runs(first.text, second.text) if first.places(run) and second.places(run)]
     new = fold(named) not in map(fold, shared) and first.places(named) and second.places(named)
     return [*shared, named] if new else shared

@@ -17,6 +17,7 @@ from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
 from selfattn.analysis.word_map import Attended
 from selfattn.charts.hidden_marks import layers
 from selfattn.charts.hidden_places import Drawn
+from selfattn.charts.labels import isolated
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import in_any_window
 from selfattn.charts.vega import Spec
@@ -49,7 +50,8 @@ def hidden_words(
     """
     n_layers, n_heads = attended[0].weights.shape[:2]
     words, small = _words(pair, attended, guess), _small(attended)
-    word, others = pair.placed[0].word.text, [[each.label for each in side] for side in pair.words]
+    word = isolated(pair.placed[0].word.text)
+    others = [[isolated(each.label) for each in side] for side in pair.words]  # in lines of English beside numbers
     longest = [f"“{max(side, key=len, default='')}”" for side in others]
     way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
     question = f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
@@ -172,7 +174,7 @@ def _passers(words: Sequence[Word], share: Tensor) -> list[str]:
     ranked = sorted(
         (-float(share[at]), at) for at, word in enumerate(words) if not word.is_punctuation and share[at] >= PASSES
     )
-    return [next((words[other].label for _, other in ranked if other != at), "") for at in range(len(words))]
+    return [next((isolated(words[other].label) for _, other in ranked if other != at), "") for at in range(len(words))]
 
 
 def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any]]:

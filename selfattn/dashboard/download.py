@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.vega import Spec
-from selfattn.dashboard.cache import Cache, cached_error
+from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
 from selfattn.dashboard.picture_process import drawn_elsewhere
@@ -69,19 +69,13 @@ def png_button(name: str, spec: Spec, title: str) -> None:
     file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
 
 
-_without_font: Cache[str] = Cache(256, lambda _: 1)  # of each set of characters that was asked for
-
-
 def _say_what_no_font_has(*drawn: Any) -> None:
     """Under the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
-
-    def tried() -> str:
-        visitor = this_session()
-        with drawn_elsewhere(lambda: stop_if_left(visitor)):
-            return files.without_font(foreign)
-
-    if foreign and (lacking := _without_font.get(foreign, tried)):
+    visitor = this_session()
+    with drawn_elsewhere(lambda: stop_if_left(visitor)):
+        lacking = files.without_font(foreign)
+    if lacking:
         say(files.font_note(lacking))
 
 

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -24,7 +25,8 @@ def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> N
         again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
         again.news, again.noted, again.tables = news, [], {}
         session.RECORD.set(again)
-        with page_run(news if computes else None):  # a part can't write into a container of the page
+        # A part that computes nothing needs no place: it runs at once.
+        with page_run(news) if computes else nullcontext():
             try:
                 show()
             except (NotFinite, OutOfMemory) as error:

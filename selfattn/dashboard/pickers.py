@@ -157,8 +157,8 @@ def _use_example() -> None:
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
     """Put these into the pickers, before they are drawn. chosen: the word is to stay, whichever else stands in both."""
-    keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN)
-    st.session_state.update(zip(keys, (example, a, b, control, word, chosen)))
+    keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
+    st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
 def _own(edited: str) -> None:
@@ -187,15 +187,23 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
-        where.info(literal(f'"{session.WORD.get()[:80]}" isn\'t in both sentences. Shown instead: "{default}".'))
+        session.WORD_MISSED.set(session.WORD.get())
+    missed = session.WORD_MISSED.get()  # kept: the page may run again by itself
+    if missed and missed not in shared:
+        where.info(literal(f'"{missed[:80]}" isn\'t in both sentences. Shown instead: "{default}".'))
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
         session.WORD.set(default)
     keep_in_address(session.WORD, default)
     picked = place.selectbox(
         "Word", shared, index=shared.index(default), key=session.WORD, bind="query-params",
-        on_change=session.WORD_CHOSEN.set, args=(True,), accept_new_options=typed,
+        on_change=_choose_word, accept_new_options=typed,
     )  # fmt: skip
     return picked or default
+
+
+def _choose_word() -> None:
+    session.WORD_CHOSEN.set(True)
+    session.WORD_MISSED.set("")
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:

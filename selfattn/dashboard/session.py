@@ -57,6 +57,7 @@ SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpo
 # The origin of the choice.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word; else it follows the example", False)
 CONTROL_TYPED = Key("typed", "the control as typed, and A then; after a change of A the page asks about it", ("", ""))
+WORD_MISSED = Key("word_missed", "the word asked for last that isn't in both sentences", "")
 LEADING = Key("leading", "the pair's leading head, shown until the visitor chooses one")
 CLICKS = Key("choices", "how often the charts got new keys because they held an outdated click", 0)
 

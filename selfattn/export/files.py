@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from html import escape
 from typing import Any
 from xml.etree import ElementTree
@@ -122,11 +123,12 @@ def png(
 
 def without_font(text: str) -> str:
     """The characters of a text that no font here has: those drawn as a character that doesn't exist is drawn."""
-    foreign = sorted(
-        {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
-    )
-    if not foreign:
-        return ""
+    foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
+    return _undrawn("".join(sorted(foreign))) if foreign else ""
+
+
+@lru_cache(256)  # a chart's signs are nearly always the same, and a picture takes its time
+def _undrawn(foreign: str) -> str:
     cells = "".join(
         f'<svg x="{CELL * (at % COLUMNS)}" y="{CELL * (at // COLUMNS)}" width="{CELL}" height="{CELL}">'
         f'<text x="6" y="24" font-size="18" font-family="{FONT}">{each}</text></svg>'

@@ -1,7 +1,9 @@
 """The figure of hidden words: shares, curves, the heads of the asked word, what an open head attends to, what is hidden now."""
 
+import itertools
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -49,6 +51,14 @@ def attended_of(pair, special=("[CLS]", "[SEP]")):
 
 def run_of(pair, side=0, at=3, share=EXACT, together=0.24, exact=True):
     return HeadsOfWord(side, at, pair.words[side][at], share, exact, together)
+
+
+def test_words_from_right_to_left_keep_to_themselves_beside_numbers():
+    pair = hidden_pair_of()
+    words = tuple(tuple(replace(word, text="נהר") for word in side) for side in pair.words)
+    spec = figure(pair=replace(pair, words=words), heads=[])
+    (others,) = (each["value"] for each in spec["params"] if each["name"] == "others")
+    assert {*itertools.chain(*others)} == {"\u2068נהר\u2069"}
 
 
 def figure(theme=LIGHT, heads=None, pair=None, **options):

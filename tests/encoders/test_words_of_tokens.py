@@ -6,6 +6,7 @@ from tokenizers import AddedToken, models, normalizers, pre_tokenizers
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
+from selfattn.analysis.compare import rarest_first
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.text_reader import TextReader
 from selfattn.encoders.tokenizer import Tokenizer
@@ -127,6 +128,13 @@ def test_a_token_that_reaches_over_the_named_word_belongs_to_its_place(by_charac
     # 在银 is one token: 银 has no place of its own.
     (place,) = by_characters.locate("在银河", "银")
     assert (place.positions, place.word.text) == ((0,), "在银")
+
+
+def test_sentences_that_share_no_token_offer_the_run_they_share(by_characters):
+    first, second = map(by_characters.tokenize, ("在银河", "中国银行"))
+    assert rarest_first(first, second) == ["银"]
+    assert rarest_first(by_characters.tokenize("在银 abc"), by_characters.tokenize("银行 abd")) == ["银"]
+    assert rarest_first(by_characters.tokenize("abc"), by_characters.tokenize("abd")) == []
 
 
 def test_a_run_with_an_unknown_piece_is_no_place(encoder):

@@ -285,3 +285,15 @@ def test_a_word_of_several_tokens_is_named_where_there_are_no_spaces():
 def test_a_word_is_found_by_another_spelling():
     at = open_link(a="A cafe\u0301 by the river.", b="The café was shut.", word="CAFÉ")
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
+
+
+def test_a_chosen_word_that_leaves_a_sentence_is_told(main_view):
+    for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
+        at = main_view.text_input(key=key).set_value(text).run()
+    at = at.selectbox(key="word").set_value("国").run()
+    at = at.text_input(key="b").set_value("A bank.").run()
+    said = '"国" isn\'t in both sentences. Shown instead: "bank".'
+    assert said in messages(at.run().info) and at.selectbox(key="word").value == "bank"
+    at = at.text_input(key="b").set_value("A bank in 日本, 中.").run()
+    assert said in messages(at.info)
+    assert said not in messages(at.selectbox(key="word").set_value("中").run().info)
