@@ -37,6 +37,8 @@ def _em(character: str) -> float:
         return _WIDTHS[ord(character) - 32] / 100
     if unicodedata.category(character)[0] in "MC":
         return 0.0
+    if unicodedata.bidirectional(character) == "AL":  # Arabic letters are joined
+        return 0.5
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 

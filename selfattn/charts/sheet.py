@@ -9,6 +9,7 @@ from selfattn.charts.vega import Spec, field, layered, marks, nominal
 Align = Literal["left", "center", "right"]
 Point = tuple[float, float]
 NONE = "transparent"
+PADDING = 8  # pixels around the drawing
 
 
 class Sheet:
@@ -131,7 +132,7 @@ class Sheet:
                 )
             )
             datasets[name] = rows
-        return layered(layers, datasets, self.theme, width, height)
+        return layered(layers, datasets, self.theme, width, height, padding=PADDING)
 
 
 def _rounded(places: dict[str, float]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from selfattn import numbers
 from selfattn.charts.labels import isolated_words, text_width
@@ -25,7 +26,7 @@ from selfattn.charts.vega import Spec
 WIDTH = 1100  # pixels, as it is shown at first
 FINDING, TITLE = 20, 15  # pixels of letters
 WRITTEN, VISIBLE = 0.05, 0.015  # shares, weights: numbers from here on; brown is explained from there on
-CELL = 24  # pixels of a cell's height, at most
+CELL = 30  # pixels of a cell's height, at most
 WEIGHTS, SCORES = 1000, 100  # a number in a row is a whole number of these parts
 
 
@@ -37,7 +38,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
         y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT, theme.muted)
     y = sentences(sheet, shown, y + 2, width)
     if data["way"]:
-        y = the_way(sheet, shown, y + 22, width)
+        y = the_way(sheet, shown, y + 32, width)
     y = _heads(sheet, shown, y + 24, width)
     if text := data["beyond"]["text"]:
         y = sheet.lines(0, y + 14, wrapped(text, width, TEXT), TEXT, theme.muted)
@@ -82,7 +83,8 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     sheet.rect(x, cell_y, x + step, cell_y + down, NONE, stroke=theme.ink, line=2)
     lines = [_together(shown, side, at)]
     if min((share for share in shown.cells if share is not None), default=0.0) <= -VISIBLE:
-        lines.append("Brown: away.")
+        other = "sense" if (shown.data["way"] or {}).get("between") == "senses" else "sentence"
+        lines.append(f"Brown: away from the other {other}.")
     text = wrapped(" ".join(lines).strip(), width, TEXT)
     return sheet.lines(0, top + heads["layers"] * down + 22, text, TEXT, theme.muted)
 
@@ -143,7 +145,8 @@ def _bars_of(
     left, width = left + 22, width - 22
     step, foot = width / max(1, len(weights)), y + 62
     labels = [isolated_words(token["text"]) for token in own["tokens"]]
-    flat = max(text_width(label, SMALL) for label in labels) <= step - 4
+    flat = next((size for size in (SMALL, 11, 10.5) if _fits(labels, size, step)), 0.0)
+    turned = 0 if flat else 45 if step >= 14 else 90
     largest = max(range(len(weights)), key=lambda at: weights[at] or 0.0, default=0)
     for at, (weight, token) in enumerate(zip(weights, own["tokens"])):
         x, value = left + at * step, weight or 0.0
@@ -158,14 +161,21 @@ def _bars_of(
         if value >= WRITTEN and (step >= 28 or at == largest):
             sheet.text(middle, foot - high - 4, numbers.decimal(value), 11, theme.ink, align="center")
         hue = theme.sentence(own["name"]) if token["chosen"] else theme.muted if token["special"] else theme.ink
+        look = {"bold": token["chosen"], "angle": -turned}
         if flat:
-            sheet.text(middle, foot + 15, labels[at], SMALL, hue, align="center", bold=token["chosen"])
+            sheet.text(middle, foot + 15, labels[at], flat, hue, align="center", **look)
+        elif turned == 45:
+            sheet.text(middle + 4, foot + 12, labels[at], SMALL - 1, hue, align="right", **look)
         else:
-            sheet.text(
-                middle + 4, foot + 12, labels[at], SMALL - 1, hue, align="right", angle=-45, bold=token["chosen"]
-            )
+            sheet.text(middle + 0.35 * step, foot + 5, labels[at], step - 1.5, hue, align="right", **look)
     longest = max(text_width(label, SMALL) for label in labels)
-    return foot + (20 if flat else 14 + 0.72 * min(longest, 120))
+    return foot + (20 if flat else 14 + (0.72 if turned == 45 else 1.0) * min(longest, 120))
+
+
+def _fits(labels: Sequence[str], size: float, step: float) -> bool:
+    """Whether labels a step apart don't touch."""
+    wide = [text_width(label, size) for label in labels]
+    return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))
 
 
 def _arithmetic(shown: Shown, n: int) -> str:

@@ -1,7 +1,5 @@
 """The main view as a picture: every place, cell and number is that of the live data."""
 
-import json
-
 import pytest
 
 from selfattn import numbers
@@ -99,7 +97,7 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
         assert [each["value"] for each in bars] == row(side["weights"][10], 1000)
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
     (line,) = [text for text in texts_of(sets) if "sqrt" in text]
-    assert line == '"river": 17.45 / sqrt(32) = 3.08 → weight 0.63'
+    assert line == '"river": 17.45 / sqrt(32) = 3.09 → weight 0.63'
 
 
 def test_words_at_the_level_are_tinted_and_others_are_not(panels):
@@ -121,18 +119,30 @@ def test_the_finding_and_what_holds_beyond(panels):
             assert all(each in whole for each in part.replace("\u00a0", " ").split(" ")), word
 
 
+def boxes(sets):
+    """Left, right, top, bottom and text of each text that isn't turned."""
+    for name, rows in sets.items():
+        if name.startswith(("left", "center", "right")):
+            align, weight = name.split("_")
+            for each in (each for each in rows if not each["angle"]):
+                wide = text_width(each["text"], each["size"], weight == "bold")
+                left = each["x"] - {"left": 0, "center": wide / 2, "right": wide}[align]
+                yield left, left + wide, each["y"] - 0.75 * each["size"], each["y"], each["text"]
+
+
 @pytest.mark.parametrize("width", [1100, 760, 390])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
-def test_nothing_is_cut_off(panels, word, width):
+def test_nothing_is_cut_off_and_no_texts_meet(panels, word, width):
     spec, sets = drawn(panels[word], Look(width=width))
-    for name, rows in sets.items():
+    for rows in sets.values():
         for each in rows:
-            if name.startswith(("left", "center", "right")) and not each["angle"]:
-                align, bold = name.split("_")
-                wide = text_width(each["text"], each["size"], bold == "bold")
-                left = each["x"] - {"left": 0, "center": wide / 2, "right": wide}[align]
-                assert left >= -1 and left + wide <= width + 1, each["text"]
-            assert 0 <= each.get("x2", each["x"]) <= width + 0.01 and -25 <= each["y"] <= spec["height"]
+            assert all(-6 <= each[x] <= width + 6 for x in ("x", "x2") if x in each)
+            assert all(-20 <= each[y] <= spec["height"] for y in ("y", "y2") if y in each)
+    found = sorted(box for box in boxes(sets) if box[-1] not in ("A", "B"))
+    assert all(left >= -6 and right <= width + 6 for left, right, *_ in found)
+    for n, (_, right, top, bottom, text) in enumerate(found):
+        for left, _, other_top, other_bottom, other in found[n + 1 :]:
+            assert left >= right - 0.1 or other_top >= bottom or other_bottom <= top, (text, other)
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -148,11 +158,12 @@ def test_the_shared_picture(panels):
     points = spec["datasets"]["points"]
     line = panels["bank"].live.data["way"]
     share = Shown(panels["bank"].live.data).share(0, 6)
-    assert what(points, "as it is")[0]["value"] == line["at"][0]
+    assert what(points, "A")[0]["value"] == line["at"][0]
     assert what(points, 'without "river"')[0]["value"] == pytest.approx(line["at"][0] + share)
     assert [each["value"] for each in what(points, "dot")] == [dot["x"] for dots in line["dots"] for dot in dots]
-    for word in ("star", "wave", "عين"):
-        json.dumps(share_picture(panels[word], Look()))
+    for word, sides in (("star", "AB"), ("wave", "AB"), ("عين", "B")):
+        found = share_picture(panels[word], Look())["datasets"]["points"]
+        assert [name for name in "AB" if what(found, name)] == list(sides), word
 
 
 def test_right_to_left_words_run_from_the_right(panels):
