@@ -27,7 +27,7 @@ import pandas as pd
 import torch
 
 from selfattn import senses
-from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.analysis.sense_means import LabelledRow, SenseMeans, sense_means
 from selfattn.analysis.usable_rows import named_rows, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
@@ -75,6 +75,7 @@ class AllSenseMeans:
 
     senses: pd.DataFrame  # word, sense, count, within
     means: np.ndarray  # (rows of senses, d_model)
+    places: pd.DataFrame  # place: each labelled sentence's, as in `LabelledRow`, by the index labels of the table
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
         """One word's. read: the table that they were made of. Raises ValueError for a word that isn't in it."""
@@ -88,7 +89,12 @@ class AllSenseMeans:
             means=torch.from_numpy(self.means[own.to_numpy()]).double(),
             counts=tuple(self.senses.loc[own, "count"]),
             within=float(self.senses.loc[own, "within"].iloc[0]),
-            labels={encoder.tokenize(one).ids: sense for one, sense in zip(rows["sentence"], rows["sense"])},
+            rows={
+                encoder.tokenize(sentence).ids: LabelledRow(sense, sentence, place)
+                for sentence, sense, place in zip(
+                    rows["sentence"], rows["sense"], self.places.loc[rows.index, "place"].tolist()
+                )
+            },
         )
 
 
@@ -97,7 +103,12 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
-    return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
+    places = {row.sentence: row.place for each in found for row in each.rows.values()}
+    return AllSenseMeans(
+        pd.DataFrame(table, columns=["word", "sense", "count", "within"]),
+        means,
+        pd.DataFrame({"place": frame["sentence"].map(places)}),
+    )
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
@@ -107,7 +118,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 KINDS = {
     "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
-    "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
+    "sense_means": Kind(AllSenseMeans, 2, labelled_sentences, all_sense_means),
     "hidden_words": Kind(senses.HiddenWordsReport, 2, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),

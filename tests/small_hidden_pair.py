@@ -1,5 +1,6 @@
 """A hand-made HiddenPair: a repeated word, punctuation, a word that wasn't run; two layers of three heads."""
 
+import math
 from types import SimpleNamespace
 
 import torch
@@ -25,6 +26,6 @@ def hidden_pair_of(**other) -> HiddenPair:
         "placed": PLACED, "words": tuple(words[:at] + words[at + 1 :] for words, at in zip(WORDS, AT)),
         "share": tuple(map(torch.tensor, SHARES)), "cosine": curves[..., -1], "curves": curves, "control_cosine": 0.55,
         "control_hidden": 0.66, "by_head": BY_HEAD, "top": (3, 0), "ways": (torch.ones(4), torch.ones(4)), "senses": None,
-        "notes": (),
+        "nearest": None, "places": (math.nan, math.nan), "notes": (),
     }  # fmt: skip
     return HiddenPair(**own | other)

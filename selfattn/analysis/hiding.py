@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.gradients import LEADING, SAME, gradients
-from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.analysis.sense_means import SenseMeans, WayBetweenSenses, sense_means
 from selfattn.analysis.targets import Along, Target
 from selfattn.encoders.capture import Head, Hide, LayerRecording
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent
@@ -51,6 +51,8 @@ class HiddenPair:
     top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
     ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
     senses: tuple[str, str] | None  # what they are taken for; None: the ways are to the other's vector
+    nearest: tuple[str, str] | None  # the senses of the nearest means, whatever the labels; None: as above
+    places: tuple[float, float]  # of A and B along their ways between the senses; NaN: as above
     notes: tuple[str, ...]  # what a reader must know
 
     @property
@@ -181,9 +183,13 @@ def hidden_pair(
 
 
 def _pair(
-    a: _Side, b: _Side, control: tuple[float, float], senses: tuple[str, str] | None, notes: tuple[str, ...]
+    a: _Side,
+    b: _Side,
+    control: tuple[float, float],
+    between: tuple[WayBetweenSenses, WayBetweenSenses] | None,
+    notes: tuple[str, ...],
 ) -> HiddenPair:
-    """What two sides say together; of words that weren't run NaN."""
+    """What two sides say together; of words that weren't run NaN. between: their ways, where those are between the senses."""
     share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
@@ -197,7 +203,9 @@ def _pair(
         by_head=(a.by_head, b.by_head),
         top=(a.leader(share[0]), b.leader(share[1])),
         ways=(a.way, b.way),
-        senses=senses,
+        senses=None if between is None else (between[0].sense, between[1].sense),
+        nearest=None if between is None else (between[0].nearest, between[1].nearest),
+        places=(math.nan, math.nan) if between is None else (between[0].place, between[1].place),
         notes=notes,
     )
 
@@ -221,8 +229,8 @@ def unmeasured_pair(
 
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
-) -> tuple[tuple[Tensor, Tensor], tuple[str, str] | None, list[str]]:
-    """The ways of both, the senses that they are taken for where the ways are those between senses, and what is to be said."""
+) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
+    """The ways of both, where they are those between the senses once more with all that is known of them, and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -238,7 +246,7 @@ def _ways(
             raise ValueError(f"Expected {senses.word!r} in both sentences, as in the labelled ones. Leave senses out.")
     taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [
-        f"{name} fits no labelled sense of {senses.word!r}: the squared distance to the nearest mean ({each.sense}) is "
+        f'{name} fits no labelled sense of "{senses.word}": the squared distance to the nearest mean ({each.sense}) is '
         f"{each.distance:.2f}, and 95 % of the labelled sentences lie within {senses.within:.2f} of theirs."
         for name, each in zip("AB", taken)
         if not each.fits
@@ -246,7 +254,7 @@ def _ways(
     if strange:
         return between, None, strange
     said = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
-    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), said
+    return (taken[0].axis, taken[1].axis), (taken[0], taken[1]), said
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,14 @@ PER_SENSE = 4  # rows at least
 WITHIN = 0.95  # of the labelled rows are nearer to their sense's mean than a sentence may be
 
 
+class LabelledRow(NamedTuple):
+    """A labelled sentence of a word."""
+
+    sense: str
+    sentence: str
+    place: float  # along its own way between the senses, itself left out of its mean; as in `WayBetweenSenses`
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SenseMeans:
     """A word's senses in labelled sentences, by one encoder."""
@@ -27,7 +36,7 @@ class SenseMeans:
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
     within: float  # the squared distance from their own sense's other rows' mean under which 95 % of the rows lie
-    labels: dict[tuple[int, ...], str]  # the rows' sentences as token numbers, and their senses
+    rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token numbers
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """From a sentence's own sense to the others. unit (d_model,): the word's last unit vector in it.
@@ -35,23 +44,33 @@ class SenseMeans:
         A labelled sentence has the sense of its label, and is left out of its mean; any other the one whose mean is nearest.
         """
         once = len(sentence.places(self.word)) == 1  # as in every labelled row
-        means, label = self.means.clone(), self.labels.get(sentence.ids) if once else None
-        if label is not None:
-            own = self.senses.index(label)
+        means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
+        if row is not None:
+            own = self.senses.index(row.sense)
             means[own] = (self.counts[own] * means[own] - unit) / (self.counts[own] - 1)
         distance = (means - unit).square().sum(dim=1)
-        nearest = int(distance.argmin()) if label is None else own
-        others = torch.cat([means[:nearest], means[nearest + 1 :]]).mean(dim=0)
-        fits = label is not None or float(distance[nearest]) <= self.within
-        return WayBetweenSenses(self.senses[nearest], others - means[nearest], float(distance[nearest]), fits)
+        nearest = int(distance.argmin())
+        own = nearest if row is None else own
+        others = torch.cat([means[:own], means[own + 1 :]]).mean(dim=0)
+        axis = others - means[own]
+        return WayBetweenSenses(
+            sense=self.senses[own],
+            nearest=self.senses[nearest],
+            axis=axis,
+            place=float((unit - means[own]) @ axis / axis.square().sum()),
+            distance=float(distance[own]),
+            fits=row is not None or float(distance[own]) <= self.within,
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
     """The way of a word in a sentence from its own sense's mean to the mean of the other senses' means."""
 
-    sense: str  # that the sentence is taken for
+    sense: str  # that the sentence is taken for: its label, or the nearest
+    nearest: str  # the sense of the nearest mean, whatever the label
     axis: Tensor  # (d_model,)
+    place: float  # of the sentence along the axis: 0 at its own sense's mean, 1 at the mean of the others
     distance: float  # squared, from the sense's mean
     fits: bool  # whether 95 % of the labelled sentences aren't nearer to their own sense's mean
 
@@ -69,13 +88,18 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     means = own @ units / counts[:, None]
     at = own.argmax(dim=0)  # each row's sense
     left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
+    axes = (means.sum(dim=0) - means[at]) / (len(senses) - 1) - left
+    places = ((units - left) * axes).sum(dim=1) / axes.square().sum(dim=1)
     return SenseMeans(
         word=fold(word),
         senses=tuple(senses),
         means=means,
         counts=tuple(int(n) for n in counts),
         within=float(np.quantile((left - units).square().sum(dim=1).numpy(), WITHIN)),
-        labels={one.sentence.ids: label for one, label in zip(usable["placed"], labels)},
+        rows={
+            one.sentence.ids: LabelledRow(label, one.sentence.text, place)
+            for one, label, place in zip(usable["placed"], labels, places.tolist())
+        },
     )
 
 

@@ -108,6 +108,7 @@ class Attended:
     """What one word attends to in every head, word by word and special token by special token."""
 
     labels: tuple[str, ...]  # m, in the order of the text
+    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
     special: tuple[bool, ...]  # m
     others: tuple[int | None, ...]  # m: its number among `PlacedWord.others`; None: of no other word
     chosen: int  # which of the m is the word itself
@@ -127,6 +128,7 @@ def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) ->
     chosen = next(row for row, group in enumerate(groups) if word.positions[0] in group)
     return Attended(
         labels=tuple(labels[row] for row in kept),
+        groups=tuple(groups[row] for row in kept),
         special=tuple(special[row] for row in kept),
         others=tuple(others[row] for row in kept),
         chosen=kept.index(chosen),

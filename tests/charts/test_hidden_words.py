@@ -42,8 +42,8 @@ def attended_of(pair, special=("[CLS]", "[SEP]")):
         weights = (torch.arange(math.prod(heads) * n).reshape(*heads, n) % 89) / 100
         found.append(
             Attended(
-                labels=(special[0], *(word.label for word in own), special[1]), special=(True, *[False] * (n - 2), True),
-                others=tuple(others), chosen=chosen, weights=weights,
+                labels=(special[0], *(word.label for word in own), special[1]), groups=tuple((at,) for at in range(n)),
+                special=(True, *[False] * (n - 2), True), others=tuple(others), chosen=chosen, weights=weights,
             )
         )  # fmt: skip
     return tuple(found)
@@ -354,11 +354,13 @@ def large_pair(words=32, n_layers=24, n_heads=16, seed=0):
     pair = HiddenPair(
         placed=(placed, placed), words=(others, others), share=(share, share), cosine=curves[..., -1], curves=curves,
         control_cosine=0.9, control_hidden=0.95, by_head=by_head,
-        top=(int(share.argmax()), int(share.argmax())), ways=(torch.ones(4), torch.ones(4)), senses=None, notes=(),
+        top=(int(share.argmax()), int(share.argmax())), ways=(torch.ones(4), torch.ones(4)), senses=None,
+        nearest=None, places=(math.nan, math.nan), notes=(),
     )  # fmt: skip
     weights = torch.tensor(random.dirichlet(np.full(words + 3, 0.3), (n_layers, n_heads)))
     rows = Attended(
-        labels=("[CLS]", *spelled, "[SEP]"), special=(True, *[False] * (words + 1), True),
+        labels=("[CLS]", *spelled, "[SEP]"), groups=tuple((at,) for at in range(words + 3)),
+        special=(True, *[False] * (words + 1), True),
         others=(None, *range(7), None, *range(7, words), None), chosen=8, weights=weights,
     )  # fmt: skip
     return pair, (rows, rows)

@@ -1,0 +1,395 @@
+"""Two sentences, and the way that their word moves when another is hidden: the parts of charts/way.py and charts/share.py.
+
+Drawn from the data of the component `way` (dashboard/components/way.schema.json), so that both show the same numbers.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from selfattn import numbers
+from selfattn.charts.labels import text_width
+from selfattn.charts.sheet import Align, Sheet
+
+NARROW, GAP = 760, 48  # pixels: less than this is one column; between two columns
+TEXT, SMALL = 13.5, 12  # pixels of letters
+WORD, LONG_WORD = 25, 19  # of the sentences, short and long
+RADIUS, LABEL_RISE = 9.5, 17  # pixels: of A's and B's dots; of their labels above the lane
+SHARES = 10_000  # a share in a row is a whole number of these parts
+NBSP = "\u00a0"
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The data of the main view, and what follows from them at first: whose heads and which head are shown."""
+
+    data: Data
+
+    @property
+    def sides(self) -> Sequence[Data]:
+        """A and B."""
+        return self.data["sides"]
+
+    def label(self, side: int, at: int) -> str:
+        """An other word of a sentence, quoted."""
+        return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
+
+    def share(self, side: int, at: int) -> float | None:
+        """How far hiding an other word moves the chosen one; None where it was not run."""
+        return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
+
+    def hidden(self, side: int) -> int | None:
+        """The word that the way shows hidden: the chosen one, else the leading one."""
+        chosen = self.data["chosen"]["hidden"][side]
+        return self.sides[side]["leader"] if chosen is None else chosen
+
+    @cached_property
+    def first(self) -> tuple[int, int] | None:
+        """The word (side, number) whose heads are shown: a hidden one, else the leading one of the larger share."""
+        chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
+        leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
+        return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
+
+    @cached_property
+    def answer(self) -> tuple[int, int] | None:
+        """The word (side, number) that the finding names: none where both sentences lie nearer to one sense."""
+        way = self.data["way"]
+        if way is None or (way["between"] == "senses" and (way["at"][0] < 0.5) == (way["at"][1] < 0.5)):
+            return None
+        measured = way["between"] == "sentences" or way["level"] is not None
+        may = [own["named"] if measured else [own["leader"]] for own in self.sides]
+        leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] in may[side]]
+        return max(
+            (one for one in leading if one[1] is not None), key=lambda one: self.share(*one) or 0.0, default=None
+        )
+
+    @cached_property
+    def cells(self) -> list[float | None]:
+        """The share of that word in each head alone, layer by layer."""
+        if self.first is None:
+            return []
+        side, at = self.first
+        own = self.sides[side]
+        return row(own["exact"].get(str(at)) or own["gradient"][at], SHARES)
+
+    @property
+    def exact(self) -> bool:
+        """Whether each head was run."""
+        return self.first is not None and str(self.first[1]) in self.sides[self.first[0]]["exact"]
+
+
+def row(text: str, parts: int) -> list[float | None]:
+    """The numbers of a row of whole parts; None where one is not known."""
+    return [int(part) / parts if part else None for part in text.split(",")] if text else []
+
+
+def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[str]:
+    """A text in lines of at most so many pixels; a word that is longer has a line of its own."""
+    found = [""]
+    for word in text.replace(" %", f"{NBSP}%").split(" "):
+        longer = f"{found[-1]} {word}".strip()
+        if found[-1] and text_width(longer, size, bold) > width:
+            found.append(word)
+        else:
+            found[-1] = longer
+    return found
+
+
+def percent(share: float) -> str:
+    """A share that no line break parts."""
+    return numbers.percent(share).replace(" ", NBSP)
+
+
+# The sentences
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A word of a sentence where it is drawn."""
+
+    word: Data
+    line: int
+    x: float
+    wide: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.wide / 2
+
+
+def placed_words(side: Data, width: float, size: float) -> list[Placed]:
+    """The words of a sentence in lines of at most `width` pixels, from the right where it is read so."""
+    space, found, x, line = 0.36 * size, [], 0.0, 0
+    for n, word in enumerate(side["words"]):
+        wide = text_width(word["text"], size, word["kind"] == "chosen")
+        x += space if word["gap"] and x else 0.0
+        glued = 0.0  # what follows without a blank stays on the line
+        for other in side["words"][n + 1 :]:
+            if other["gap"]:
+                break
+            glued += text_width(other["text"], size)
+        if x and x + wide + glued > width and (word["gap"] or x + wide > width):
+            x, line = 0.0, line + 1
+        found.append(Placed(word, line, x, wide))
+        x += wide
+    if side["dir"] == "rtl":
+        return [Placed(one.word, one.line, width - one.x - one.wide, one.wide) for one in found]
+    return found
+
+
+def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[float, float]:
+    """The pixels that a word's ground reaches beyond it to the left and to the right: few toward what is glued to it."""
+    before = 1 if n and not words[n].word["gap"] else pad
+    after = 1 if n + 1 < len(words) and not words[n + 1].word["gap"] else pad
+    return (after, before) if direction == "rtl" else (before, after)
+
+
+def sentences(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
+    """Both sentences, beside each other where each takes two lines at most; returns the y beneath them."""
+    half = (width - GAP) / 2
+    beside = width >= NARROW and all(placed_words(side, half, WORD)[-1].line < 2 for side in shown.sides)
+    size = WORD if beside or all(len(side["words"]) <= 16 for side in shown.sides) else LONG_WORD
+    column = half if beside else width
+    above = max(_arcs(side, column, size)[1] for side in shown.sides) if beside else 0.0
+    bottom = sentence(sheet, shown, 0, 0, y, column, size, above)
+    if beside:
+        return max(bottom, sentence(sheet, shown, 1, column + GAP, y, column, size, above))
+    return sentence(sheet, shown, 1, 0, bottom, column, size)
+
+
+def _arcs(side: Data, width: float, size: float) -> tuple[dict[int, float], float]:
+    """The height of the arc to each named word on the chosen word's line, by `at`; and their room above the first line."""
+    words = placed_words(side, width, size)
+    chosen = next(one for one in words if one.word["kind"] == "chosen")
+    own = [one for one in words if one.word["at"] in side["named"] and one.line == chosen.line and one.word["share"]]
+    heights = {one.word["at"]: min(34.0, 14 + 0.09 * abs(one.middle - chosen.middle)) for one in own}
+    return heights, 0.0 if chosen.line else max(heights.values(), default=0.0)
+
+
+def sentence(
+    sheet: Sheet, shown: Shown, at: int, left: float, y: float, width: float, size: float, above: float = 0.0
+) -> float:
+    """One sentence: the chosen word underlined, others tinted by their share; returns the y beneath it.
+
+    above: pixels to keep free above the first line.
+    """
+    theme, side = sheet.theme, shown.sides[at]
+    hue, teal = theme.sentence(side["name"]), theme.effect[-1]
+    words, (heights, _) = placed_words(side, width, size), _arcs(side, width, size)
+    chosen = next(one for one in words if one.word["kind"] == "chosen")
+    shared = {*side["named"]} or {side["leader"]}
+    with_number = {one.line for one in words if one.word["at"] is not None and one.word["at"] in shared}
+    baselines, base = [], y
+    for line in range(words[-1].line + 1):
+        arcs = max(heights.values(), default=0.0) if line == chosen.line else 0.0
+        baselines.append(base + 1.25 * size + max(arcs, 0.0 if line else above))
+        base = baselines[-1] + (22 if line in with_number else 6)
+    bottom = max(base, baselines[-1] + 22)
+    for n, one in enumerate(words):
+        word, base, x = one.word, baselines[one.line], left + one.x
+        share, middle = word["share"], x + one.wide / 2
+        if word["kind"] == "chosen":
+            sheet.rule(x, base + 6, x + one.wide, base + 6, hue, 2.5)
+            sheet.text(middle, base, word["text"], size, hue, align="center", bold=True)
+            continue
+        color = theme.muted if word["kind"] == "punctuation" else theme.ink
+        sheet.text(middle, base, word["text"], size, color, align="center")
+        is_named = word["at"] in side["named"]
+        if word["at"] is not None and word["at"] == shown.data["chosen"]["hidden"][at]:
+            sheet.rule(x - 2, base - 0.28 * size, x + one.wide + 2, base - 0.28 * size, color, 2)
+        if share is None or not (is_named or (word["at"] == side["leader"] and not side["named"])):
+            continue
+        tint = teal if is_named else theme.muted
+        opacity = min(0.5, 0.12 + 0.8 * share) if is_named else 0.14
+        said = f"{word['text']}: {percent(share)} of the way"
+        before, after = pads(words, n, side["dir"], 5)
+        sheet.rect(
+            x - before, base - size, x + one.wide + after, base + 0.36 * size, tint, opacity=opacity, what="word",
+            value=share, said=f"{said}; {word['chance']}" if word.get("chance") else said,
+        )  # fmt: skip
+        sheet.text(middle, base + 0.36 * size + 15, percent(share), TEXT, tint, align="center", bold=True)
+        if word["at"] in heights:
+            top = base - size - 3
+            arc(sheet, left + chosen.middle, middle, top, heights[word["at"]], teal, 1.5 + 9 * share)
+    return bottom
+
+
+def arc(sheet: Sheet, x: float, x2: float, y: float, height: float, color: str, width: float) -> None:
+    """Half an ellipse above y, from one x to another."""
+    middle, radius = (x + x2) / 2, (x2 - x) / 2
+    steps = [math.pi * step / 32 for step in range(33)]
+    points = ((middle - radius * math.cos(angle), y - height * math.sin(angle)) for angle in steps)
+    sheet.path(points, color, min(width, 8.0))
+
+
+# The way
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Places on the line as pixels."""
+
+    low: float
+    high: float
+    left: float
+    right: float
+
+    def __call__(self, place: float) -> float:
+        return self.left + (place - self.low) / (self.high - self.low) * (self.right - self.left)
+
+
+def scale_of(shown: Shown, left: float, right: float) -> Scale:
+    """A scale that holds both ends, every dot, and A and B with and without their hidden words."""
+    way = shown.data["way"]
+    every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
+    every += [moved for side in (0, 1) if (moved := without(shown, side)) is not None]
+    return Scale(min(every), max(every), left, right)
+
+
+def without(shown: Shown, side: int) -> float | None:
+    """The place of A or B with its word hidden; None where no word is."""
+    way, at = shown.data["way"], shown.hidden(side)
+    share = None if at is None else shown.share(side, at)
+    return None if share is None else way["at"][side] + way["toward"][side] * share
+
+
+def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
+    """The line between the ends: labelled sentences, A and B as they are and with a word hidden; returns the y beneath it."""
+    theme, data = sheet.theme, shown.data["way"]
+    place = scale_of(shown, 76 if width >= NARROW else 24, width - (76 if width >= NARROW else 24))
+    labels = [lane_labels(shown, side, place, width) for side in (0, 1)]
+    (first, end), (second, last) = (_extent(shown, side, place, own) for side, own in enumerate(labels))
+    apart = end + 16 < second or last + 16 < first
+    rise = [max(own.y for own in lane) - LABEL_RISE for lane in labels]
+    lanes = [y + 24 + (max(rise) if apart else rise[0])]
+    lanes.append(lanes[0] if apart else lanes[0] + 46 + rise[1])
+    base = lanes[1] + 36
+    if data["between"] == "senses":
+        _divider(sheet, data, place(0.5), y - 12, base, width)
+    for side in (0, 1):
+        moving(sheet, shown, side, place, lanes[side], labels[side])
+    for side, dots in enumerate(data["dots"]):
+        for dot in dots:
+            shade = theme.sentence("AB"[side])
+            sheet.point(
+                place(dot["x"]), base - 8, 5.5, shade, opacity=0.32, what="dot", value=dot["x"], said=dot["text"]
+            )
+    sheet.rule(0, base, width, base, theme.grid, 1.5)
+    y = ends(sheet, data, place, base, width)
+    return _about_noise(sheet, data, y + 26, width) if data["level"] else y
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text above a lane: its left end, its width, and how high it is."""
+
+    text: str
+    x: float
+    wide: float
+    y: float
+    bold: bool = False
+
+    def meets(self, other: "Label") -> bool:
+        """Whether the two are less than a letter apart."""
+        return self.x < other.x + other.wide + 8 and other.x < self.x + self.wide + 8
+
+
+def lane_labels(shown: Shown, side: int, place: Scale, width: float) -> list[Label]:
+    """What is written above A's or B's lane: "as it is", and the word it is without; the second higher where they meet."""
+    here, moved = place(shown.data["way"]["at"][side]), without(shown, side)
+    forward = moved is None or place(moved) >= here
+    wide = text_width("as it is", SMALL)
+    left = max(0.0, min(here + 8 - wide if forward else here - 8, width - wide))
+    found = [Label("as it is", left, wide, LABEL_RISE)]
+    if moved is not None:
+        text, there = f"without {_hidden(shown, side)}", place(moved)
+        wide = text_width(text, SMALL, True)
+        left = max(0.0, min(there - 8 if forward else there + 8 - wide, width - wide))
+        beside = Label(text, left, wide, LABEL_RISE, bold=True)
+        found.append(replace(beside, y=LABEL_RISE + 15) if beside.meets(found[0]) else beside)
+    return found
+
+
+def _extent(shown: Shown, side: int, place: Scale, labels: Sequence[Label]) -> tuple[float, float]:
+    """The pixels that A or B take with their labels."""
+    way, level = shown.data["way"], shown.data["way"]["level"] or 0.0
+    places = [place(way["at"][side]), place(way["at"][side] + way["toward"][side] * level)]
+    if (moved := without(shown, side)) is not None:
+        places.append(place(moved))
+    return min(*places, *(own.x for own in labels)) - 10, max(*places, *(own.x + own.wide for own in labels)) + 10
+
+
+def _hidden(shown: Shown, side: int) -> str:
+    at = shown.hidden(side)
+    return "" if at is None else shown.label(side, at)
+
+
+def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels: Sequence[Label]) -> None:
+    """A or B on its lane: where it is, where it goes with a word hidden, an arrow between, and the noise level beside it."""
+    theme, data, own = sheet.theme, shown.data["way"], shown.sides[side]
+    hue, at, moved = theme.sentence(own["name"]), data["at"][side], without(shown, side)
+    here, color = place(at), theme.effect[-1] if shown.hidden(side) in own["named"] else theme.muted
+    if data["level"]:
+        band = sorted((here, place(at + data["toward"][side] * data["level"])))
+        sheet.rect(band[0], y - 9, band[1], y + 9, theme.muted, opacity=0.16, what="noise", value=data["level"])
+    for label in labels:
+        sheet.text(label.x, y - label.y, label.text, SMALL, color if label.bold else theme.muted, bold=label.bold)
+    if moved is not None:
+        there, said = place(moved), f"{own['name']} without {_hidden(shown, side)}"
+        forward = 1 if there >= here else -1
+        tip = there - forward * (RADIUS + 2)
+        if (tip - here) * forward > RADIUS + 4:
+            sheet.rule(here, y, tip - forward * 5, y, color, 4)
+            sheet.point(tip - forward * 3, y, 6.5, color, shape="triangle-right" if forward > 0 else "triangle-left")
+        sheet.point(there, y, RADIUS - 1, theme.background, stroke=hue, line=2.5, what=said, value=moved, said=said)
+        sheet.text(there, y + 4, own["name"], 11, hue, align="center", bold=True)
+    sheet.point(here, y, RADIUS, hue, what=own["name"], value=at, said=f"{own['name']} as it is")
+    sheet.text(here, y + 4, own["name"], 11, theme.background, align="center", bold=True)
+
+
+def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: float) -> None:
+    """Where one sense's mean becomes the nearer one; what doesn't fit beside it is written shorter."""
+    sheet.rule(x, y - 10, x, base, sheet.theme.grid, 1.5)
+    first, second = (end["label"] for end in data["ends"])
+    texts = [[f"← nearer to {first}", f"← {first}", "←"], [f"nearer to {second} →", f"{second} →", "→"]]
+    for room, own in zip((x - 8, width - x - 8), texts):
+        text = next((text for text in own if text_width(text, SMALL) <= room), "")
+        align: Align = "right" if own is texts[0] else "left"
+        sheet.text(x + (-8 if own is texts[0] else 8), y, text, SMALL - 0.5, sheet.theme.muted, align=align)
+
+
+def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> float:
+    """What 0 and 1 are, and the bracket between them; returns the y beneath."""
+    theme, y = sheet.theme, base + 16
+    left, right = place(0), place(1)
+    lines = 1
+    for side, (x, end) in enumerate(zip((left, right), data["ends"])):
+        hue = theme.sentence("AB"[side])
+        sheet.rule(x, base - 4, x, y, theme.muted, 1.5)
+        texts = [(end["label"], TEXT, hue)]
+        if end["count"]:
+            mean, each = f"mean of {end['count']} other sentences,", "a dot each"
+            parts = [f"{mean} {each}"] if width >= NARROW else [mean, each]
+            texts += [(part, SMALL - 0.5, theme.muted) for part in parts]
+        for n, (text, size, color) in enumerate(texts):
+            half = text_width(text, size, not n) / 2
+            middle = max(half, min(x, width - half))
+            sheet.text(middle, y + 18 + 17 * n, text, size, color, align="center", bold=not n)
+        lines = max(lines, len(texts))
+    middle, half = (left + right) / 2, text_width(f"100{NBSP}%", SMALL) / 2 + 6
+    sheet.rule(left, y, middle - half, y, theme.muted)
+    sheet.rule(middle + half, y, right, y, theme.muted)
+    sheet.text(middle, y + 4, f"100{NBSP}%", SMALL, theme.muted, align="center")
+    return y + 18 + 17 * (lines - 1)
+
+
+def _about_noise(sheet: Sheet, data: Data, y: float, width: float) -> float:
+    said = (
+        f"Grey band: noise level, {percent(data['level'])}. Moves this long or longer go the wrong way at most once for eight "
+        "times toward."
+    )
+    return sheet.lines(0, y, wrapped(said, width, SMALL), SMALL, sheet.theme.muted) - 12

@@ -1,0 +1,139 @@
+"""A drawing placed in pixels, as one Vega-Lite chart: rectangles, lines, paths, points and texts, drawn in this order."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, field, layered, marks, nominal
+
+Align = Literal["left", "center", "right"]
+Point = tuple[float, float]
+NONE = "transparent"
+PADDING = 8  # pixels around the drawing
+
+
+class Sheet:
+    """Marks by their pixels, y downwards. `more` is kept in a mark's record: what it shows, `value`, `said` (its tooltip)."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self._rects: list[dict[str, Any]] = []
+        self._rules: list[dict[str, Any]] = []
+        self._paths: list[dict[str, Any]] = []
+        self._points: list[dict[str, Any]] = []
+        self._texts: dict[tuple[Align, bool], list[dict[str, Any]]] = {}
+
+    def rect(
+        self,
+        x: float,
+        y: float,
+        x2: float,
+        y2: float,
+        color: str,
+        *,
+        opacity: float = 1,
+        stroke: str = NONE,
+        line: float = 0,
+        **more: Any,
+    ) -> None:
+        """A rectangle with round corners. color: `NONE` for an outline."""
+        ends = {"x": x, "y": y, "x2": x2, "y2": y2}
+        self._rects.append(
+            {**_rounded(ends), "color": color, "opacity": opacity, "stroke": stroke, "line": line, **more}
+        )
+
+    def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
+        """A straight line."""
+        self._rules.append({**_rounded({"x": x, "y": y, "x2": x2, "y2": y2}), "color": color, "width": width})
+
+    def path(self, points: Iterable[Point], color: str, width: float, **more: Any) -> None:
+        """A line through points."""
+        path = self._paths[-1]["path"] + 1 if self._paths else 0
+        for order, (x, y) in enumerate(points):
+            place = _rounded({"x": x, "y": y})
+            self._paths.append({"path": path, "order": order, **place, "color": color, "width": width, **more})
+
+    def point(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        color: str,
+        *,
+        stroke: str = NONE,
+        line: float = 0,
+        opacity: float = 1,
+        shape: str = "circle",
+        turn: float = 0,
+        **more: Any,
+    ) -> None:
+        """A circle, or another of Vega's shapes, turned by so many degrees."""
+        look = {
+            "size": round(3.1416 * radius**2, 1),
+            "color": color,
+            "stroke": stroke,
+            "line": line,
+            "opacity": opacity,
+        }
+        self._points.append({**_rounded({"x": x, "y": y}), **look, "shape": shape, "angle": round(turn, 1), **more})
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 13,
+        color: str = "",
+        *,
+        align: Align = "left",
+        bold: bool = False,
+        angle: float = 0,
+        **more: Any,
+    ) -> None:
+        """A text on the baseline y. color: "" for ink."""
+        look = {"text": text, "size": size, "color": color or self.theme.ink, "angle": angle}
+        self._texts.setdefault((align, bold), []).append({**_rounded({"x": x, "y": y}), **look, **more})
+
+    def lines(
+        self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
+    ) -> float:
+        """Lines of text, the first on the baseline y; returns the baseline after the last."""
+        for text in texts:
+            self.text(x, y, text, size, color, bold=bold)
+            y += round(1.4 * size)
+        return y
+
+    def drawn(self, width: float, height: float) -> Spec:
+        """The whole as a chart of this size."""
+        x = field("x", axis=None, scale={"domain": [0, width], "nice": False, "zero": False})
+        y = field("y", axis=None, scale={"domain": [0, height], "nice": False, "zero": False, "reverse": True})
+        place, box = {"x": x, "y": y}, {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+        color, stroke = nominal("color", scale=None), {"stroke": nominal("stroke", scale=None)}
+        opacity, line = field("opacity", scale=None), {"strokeWidth": field("line", scale=None)}
+        thick = {"color": color, "strokeWidth": field("width", scale=None)}
+        tip = {"tooltip": nominal("said")}
+        own = {"fill": color, "fillOpacity": opacity, **stroke, **line, **tip}
+        layers = [marks("rect", {**box, **own}, "rects", cornerRadius=3), marks("rule", {**box, **thick}, "rules")]
+        order = {"detail": nominal("path"), "order": field("order")}
+        wide = {"color": color, "size": field("width", scale=None)}  # of a line Vega-Lite takes the size
+        layers.append(marks("line", {**place, **order, **wide}, "paths", strokeCap="round"))
+        angle = {"angle": field("angle", scale=None)}
+        shape = {"shape": nominal("shape", scale=None), "size": field("size", scale=None), **angle}
+        layers.append(marks("point", {**place, **own, **shape}, "points", opacity=1))
+        datasets: dict[str, Any] = {
+            "rects": self._rects, "rules": self._rules, "paths": self._paths, "points": self._points,
+        }  # fmt: skip
+        for (align, bold), rows in self._texts.items():
+            name = f"{align}_{'bold' if bold else 'plain'}"
+            look = {"text": nominal("text"), "size": shape["size"], **angle, "color": color}
+            layers.append(
+                marks(
+                    "text", {**place, **look}, name, align=align, baseline="alphabetic", fontWeight=600 if bold else 400
+                )
+            )
+            datasets[name] = rows
+        return layered(layers, datasets, self.theme, width, height, padding=PADDING)
+
+
+def _rounded(places: dict[str, float]) -> dict[str, float]:
+    return {name: round(place, 2) for name, place in places.items()}

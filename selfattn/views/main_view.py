@@ -1,0 +1,410 @@
+"""The main view: which word another gets its meaning from in two sentences, and through which heads."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import torch
+
+from selfattn import numbers
+from selfattn.analysis.gradients import SAME
+from selfattn.analysis.hiding import (
+    NO_WAY,
+    HeadsOfWord,
+    HiddenPair,
+    heads_of_word,
+    hidden_pair,
+    leading_head,
+    unmeasured_pair,
+)
+from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.analysis.word_map import Attended, attended
+from selfattn.charts import share
+from selfattn.charts.vega import Spec
+from selfattn.charts.way import way
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.panel import Live, Look, Panel, Tables
+from selfattn.senses import HeadProfiles, HiddenWordsReport
+from selfattn.senses.hiding import ALL, CLEAR, NAMED
+from selfattn.senses.noise import ROWS
+from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
+from selfattn.views.way_data import Line, asking, chance, line_of, way_data
+
+NAME = "words"
+SENSES_PAGE = "senses"  # its address
+VISIBLE = 0.005  # a smaller share is printed as 0 %
+NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
+NBSP = "\u00a0"
+
+
+def main_view(
+    encoder: Encoder,
+    first: PlacedWord[Encoding],
+    second: PlacedWord[Encoding],
+    control: PlacedWord[Encoding] | None = None,
+    *,
+    senses: SenseMeans | pd.DataFrame | None = None,
+    over_many: HiddenWordsReport | None = None,
+    profiles: HeadProfiles | None = None,
+    progress: Progress = silent,
+) -> Iterator[Panel]:
+    """The panel of a word in two sentences, heads by gradient; then once more, with the heads of both leading words run.
+
+    senses: labelled sentences of the word, or their means: shares are then of the way to its other sense. over_many, profiles:
+    what hiding words, and what heads, do in labelled sentences; words are named by the noise level of over_many, so it must be
+    about the word's labelled sentences. Raises TextError, and ValueError for senses that can't be used.
+    """
+    means = sense_means(encoder, senses, first.word.text) if isinstance(senses, pd.DataFrame) else senses
+    pair = measured(encoder, first, second, control, means, progress)
+    put = partial(put_together, encoder, pair, means=means, over_many=over_many, profiles=profiles)
+    leading = leading_words(pair)
+    yield put([heads_of_word(encoder, pair, *at, exact=False) for at in leading])
+    if leading and not encoder.one_head_reason:
+        yield put([heads_of_word(encoder, pair, *at, exact=True) for at in leading])
+
+
+def measured(
+    encoder: Encoder,
+    first: PlacedWord[Encoding],
+    second: PlacedWord[Encoding],
+    control: PlacedWord[Encoding] | None = None,
+    senses: SenseMeans | pd.DataFrame | None = None,
+    progress: Progress = silent,
+    changed: Callable[..., torch.Tensor] = Encoder.changed_vectors,
+) -> HiddenPair:
+    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason."""
+    try:
+        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, changed=changed)
+    except NotRecomputable as error:
+        reason = (encoder.hide_reason or str(error)).rstrip(".")
+        note = f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
+        return unmeasured_pair(encoder, first, second, control, notes=(note,))
+
+
+def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
+    """The words (side, number) of the largest share in A and in B, the larger of the two first."""
+    at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
+    return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
+
+
+def put_together(
+    encoder: Encoder,
+    pair: HiddenPair,
+    heads: Sequence[HeadsOfWord],
+    *,
+    means: SenseMeans | None = None,
+    over_many: HiddenWordsReport | None = None,
+    profiles: HeadProfiles | None = None,
+    hidden: Sequence[int | None] = (None, None),
+    head: Head | None = None,
+    guess: bool = False,
+    code: str = "",
+) -> Panel:
+    """The panel of what was measured. heads: of the leading words, the larger share first, then of others that were run.
+
+    means: of the senses that `pair` is about; over_many, profiles: as in `main_view`. hidden, head: what the visitor has chosen,
+    words by their numbers in `pair.words`; None: no word, the leading head. guess: the live figure asks first. code: the lines
+    that compute it.
+    """
+    if pair.senses is not None and means is None:
+        raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
+    level = math.nan if over_many is None or pair.senses is None else over_many.level.level
+    named = named_words(pair, level)
+    bars = tuple(attended(placed, _run(share) or None) for placed, share in zip(pair.placed, pair.share))
+    line = line_of(pair, means) if any(map(_run, pair.share)) and not _no_way(pair) else None
+    if head is None:
+        head = (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(bars)
+    measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
+    data = way_data(
+        encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
+        beyond=_beyond(encoder, pair, over_many), line=line, named=named, level=level, over_many=over_many,
+        profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair), hidden=hidden, head=head,
+    )  # fmt: skip
+    question = f'Which word would change "{_word(pair)}" most? Click one.'
+    run = {("AB"[each.side], each.word.start): each.share for each in heads if each.exact}
+    return Panel(
+        name=NAME,
+        finding=finding(pair, named, level),
+        picture=lambda look: way(data, look.theme, look.width),
+        alt=_alt(pair, line, heads),
+        tables=Tables(
+            {
+                "words": lambda: hidden_words_frame(pair),
+                "heads": lambda: hidden_heads_frame(pair, run),
+                "curves": lambda: hidden_curves_frame(pair),
+                "places": lambda: _places(pair, line),
+            }
+        ),
+        arrays={
+            **{f"share_{name}": share.numpy() for name, share in zip("ab", pair.share)},
+            **{f"by_head_{name}": share.numpy() for name, share in zip("ab", pair.by_head)},
+            **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars)},
+            "curves": pair.curves.numpy(),
+        },
+        code=code,
+        method=_method(encoder, pair, means, over_many),
+        live=Live("way", asking(data, question) if guess else data),
+    )
+
+
+def share_picture(panel: Panel, look: Look) -> Spec:
+    """The panel as a picture to send on, 1200 x 675."""
+    if panel.live is None:
+        raise ValueError(f"Expected a panel of the main view, got {panel.name!r}, which has no live data.")
+    return share.share(panel.live.data, look.theme)
+
+
+def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
+    """The words of A and of B that may be named. level: the noise level; NaN where none is known.
+
+    Between the senses those whose share reaches the level; between the sentences the leading one, from a tenth of the way and
+    1.5 times the next.
+    """
+    found = []
+    for words, shares, top in zip(pair.words, pair.share, pair.top):
+        may = [at for at, word in enumerate(words) if not word.is_punctuation and shares[at].isfinite()]
+        if pair.senses is not None:
+            reach = shares >= level  # in float32, as the shares are
+            found.append([at for at in may if reach[at]])
+            continue
+        next_one = max((float(shares[at]) for at in may if at != top), default=-math.inf)
+        clear = top is not None and shares[top] >= NAMED and float(shares[top]) >= CLEAR * next_one
+        found.append([top] if clear and top is not None else [])
+    return found[0], found[1]
+
+
+def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
+    """The answer in one sentence, or why there is none. named: `named_words` at this noise level."""
+    word = f'"{_word(pair)}"'
+    if not any(_others(pair)):
+        return f"There is no other word to hide from {word}: write a longer sentence."
+    if reason := _no_way(pair):
+        return reason
+    if not any(map(_run, pair.share)):
+        return f"No word can be hidden from {word} in this encoder: choose another to see which word its meaning comes from."
+    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+        return f"The encoder takes both for {pair.nearest[0]}: it does not tell these two apart."
+    found = _answer(pair, named, level)
+    if found is None and pair.senses is None:
+        return f"No single word moves {word} much more than the others do."
+    if found is None and not math.isnan(level):
+        return f"No single word moves {word} further than chance does."
+    if found is None:
+        return f"No single word moves {word} toward its other sense."
+    (side, at), share = found, float(pair.share[found[0]][found[1]])
+    way = "of the distance to its other sense" if pair.senses else f"of the way to the other sentence's {word}"
+    return f'Hide "{pair.words[side][at].label}", and {word} moves {_percent(share)} {way}.'
+
+
+def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
+    """The word (side, number) that the finding names: of the words that may be named that of the largest share.
+
+    Between senses without a noise level the leading word, where it moves the word toward its other sense at all.
+    """
+    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+        return None
+    leading = leading_words(pair)
+    if pair.senses is not None and math.isnan(level):
+        return next((at for at in leading if float(pair.share[at[0]][at[1]]) >= VISIBLE), None)
+    return next((at for at in leading if at[1] in named[at[0]]), None)
+
+
+def _below(
+    encoder: Encoder,
+    pair: HiddenPair,
+    named: Sequence[Sequence[int]],
+    level: float,
+    over_many: HiddenWordsReport | None,
+) -> list[str]:
+    """The lines under the finding: the encoder, what hiding is, and what a reader must know of this pair."""
+    word, found = f'"{_word(pair)}"', _answer(pair, named, level)
+    if not leading_words(pair):
+        return [f"Encoder {encoder.title}.", *_notes(pair)]
+    which = f'"{pair.words[found[0]][found[1]].label}"' if found else "the hidden word"
+    lines = [
+        f"Encoder {encoder.title}. Hide: in every head, {word} may not attend to {which}; other words still may.",
+        *_notes(pair),
+    ]
+    if pair.senses is None:
+        return lines
+    if over_many is None and found:
+        lines.append("Whether that is more than chance is not measured for this encoder yet.")
+    elif over_many is not None and math.isnan(level):
+        n = _sentences(over_many)
+        lines.append(
+            f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(n)}."
+            if n < ROWS
+            else "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named."
+        )
+    return lines
+
+
+def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
+    """What holds beyond this pair, for this encoder; or the offer to measure it."""
+    link = {"text": "Many sentences", "href": SENSES_PAGE}
+    if encoder.hide_reason:
+        return {"text": ""}
+    if over_many is None:
+        return {
+            "text": "Many sentences are not measured on this encoder yet.",
+            "link": {"text": "Measure them", "href": SENSES_PAGE},
+        }
+    if pair.senses is None:
+        rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
+        one, two = (_percent(rows[senses]) for senses in ("one", "two"))
+        return {
+            "text": f"This describes these two sentences. Between two sentences of one sense a word is named in {one}, between "
+            f"two senses in {two}: it is no evidence about the sense.",
+            "link": link,
+        }
+    own = over_many.of()["accuracy"]
+    alone, every = (_percent(own[what]) for what in ("the word alone", "as it is"))
+    return {
+        "text": f"On {numbers.count(_sentences(over_many))} sentences the most telling word alone is enough for the right sense "
+        f"in {alone} (all words {every}, guessing {_percent(0.5)}).",
+        "link": link,
+    }
+
+
+def _notes(pair: HiddenPair) -> list[str]:
+    """The pair's notes that nothing else on the view says."""
+    said_elsewhere = [NO_WAY]
+    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+        said_elsewhere.append(f"Both sentences are taken for one sense: {pair.nearest[0]}.")
+    return [note for note in pair.notes if note not in said_elsewhere and not note.startswith(NO_SHARES)]
+
+
+def _why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
+    own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
+    return encoder.hide_reason or own or "No word was hidden."
+
+
+def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:
+    """How the shares were measured, how far to trust them, and what they cannot tell."""
+    word = f'"{_word(pair)}"'
+    parts = [
+        f"A word is hidden from {word} by the attention mask, in every head of every layer, and the encoder runs again. What "
+        f"other words read from the hidden word still reaches {word} through them."
+    ]
+    if pair.senses is not None and means is not None:
+        counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
+        parts.append(
+            f"The way leads from the mean vector of {word} in sentences of its own sense to the mean in those of its other "
+            f"senses ({counts}); 100{NBSP}% is the distance between the two. A labelled sentence is left out of its own mean."
+        )
+        if len(means.senses) > 2:
+            parts.append("With three or more senses the line is drawn between those of A and of B.")
+        parts += _noise(pair, over_many)
+    else:
+        parts.append(
+            f"The way leads from the vector of {word} in one sentence to that in the other. Hiding almost any word shortens it, "
+            "so a share describes these two sentences and is no evidence about the sense. A word is named from "
+            f"{_percent(NAMED)} of the way and {CLEAR} times the next word's share."
+        )
+    if encoder.one_head_reason and not encoder.hide_reason:
+        parts.append(f"All heads are by gradient: {encoder.one_head_reason}")
+    parts.append(
+        "Through one head alone: the word is hidden in that head only. By gradient until the heads have run; shares of single "
+        "heads do not add up to that of all heads. A weight says what a head reads; a share, what that does."
+    )
+    return "\n\n".join(parts)
+
+
+def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
+    """The noise level, and the chance of the leading shares."""
+    if over_many is None or math.isnan(over_many.level.level):
+        return []
+    level, low, high = over_many.level
+    said = (
+        f"Noise level {_percent(level)} (95{NBSP}% interval {_percent(low)} to {_percent(high)}), from "
+        f"{numbers.count(_sentences(over_many))} labelled sentences: moves this long or longer go the wrong way at most once "
+        "for eight times toward the other sense. A word is named at or above it."
+    )
+    for side, at in leading_words(pair):
+        share = float(pair.share[side][at])
+        if often := chance(over_many, share):
+            said += f' "{pair.words[side][at].label}", {_percent(share)}: {often}.'
+    return [said]
+
+
+def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> str:
+    """The picture in words."""
+    parts = [f"{name}: {placed.sentence.text}" for name, placed in zip("AB", pair.placed)]
+    for side, at in leading_words(pair):
+        name, hidden, moved = "AB"[side], pair.words[side][at].label, float(pair.share[side][at])
+        said = f'In {name}, hiding "{hidden}" moves "{_word(pair)}" {_percent(moved)} of the way'
+        if line is not None:
+            here = line.at[side]
+            there = here + line.toward[side] * moved
+            said += f", from {_percent(here)} to {_percent(there)} of the line"
+        parts.append(f"{said}.")
+    if line is not None:
+        parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
+    if heads and heads[0].leading:
+        head, hidden = heads[0].leading[0], heads[0].word.label
+        own = _percent(float(heads[0].share[head]))
+        parts.append(f'Hidden in head {head.head} of layer {head.layer} alone, "{hidden}" moves it {own}.')
+    return " ".join(parts)
+
+
+def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
+    """What lies on the line, and where: labelled sentences, A and B, and both without their leading words."""
+    rows = []
+    if line is not None:
+        rows += [("labelled sentence", row.sense, row.place, row.sentence) for dots in line.dots for row in dots]
+        for side, (name, placed) in enumerate(zip("AB", pair.placed)):
+            sense, text, here = (pair.senses or ("", ""))[side], placed.sentence.text, line.at[side]
+            rows.append((name, sense, here, text))
+            if (top := pair.top[side]) is not None:
+                there = here + line.toward[side] * float(pair.share[side][top])
+                rows.append((f'{name} without "{pair.words[side][top].label}"', sense, there, text))
+    return pd.DataFrame(rows, columns=["what", "sense", "place", "sentence"])
+
+
+def _no_way(pair: HiddenPair) -> str:
+    """Why the word has no way to move, with the remedy; "" where it has one."""
+    if all(float(way.norm()) >= SAME for way in pair.ways):
+        return ""
+    a, b = pair.placed
+    if a.key == b.key:
+        return "A and B are the same sentence: change one of them, and the word has a way to move."
+    return f'The two "{_word(pair)}" have the same vector: change more in one sentence, and the word has a way to move.'
+
+
+def _most_to_another(sides: Sequence[Attended]) -> Head:
+    """The head in which the word gives most to another word, in both sentences together."""
+    most = []
+    for side in sides:
+        others = [place for place, at in enumerate(side.others) if at is not None]
+        weights = side.weights[..., others]
+        most.append(weights.amax(dim=-1) if others else weights.new_zeros(side.weights.shape[:2]))
+    layers_and_heads = (most[0] + most[1]).flatten()
+    return Head(*divmod(int(layers_and_heads.argmax()), most[0].shape[1]))
+
+
+def _word(pair: HiddenPair) -> str:
+    return pair.placed[0].word.text
+
+
+def _others(pair: HiddenPair) -> list[bool]:
+    return [any(not word.is_punctuation for word in words) for words in pair.words]
+
+
+def _run(share: torch.Tensor) -> list[int]:
+    """The numbers of the words that were run."""
+    return share.isfinite().nonzero().flatten().tolist()
+
+
+def _sentences(report: HiddenWordsReport) -> int:
+    return len(report.words[["word", "row"]].drop_duplicates())
+
+
+def _percent(value: float) -> str:
+    """`numbers.percent` that no line break parts."""
+    return numbers.percent(value).replace(" ", NBSP)

@@ -1,0 +1,288 @@
+"""The data of the component `way`, by dashboard/components/way.schema.json: two sentences, the way of their word, all heads."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
+from selfattn.analysis.patterns import PATTERNS, nearest_first
+from selfattn.analysis.sense_means import LabelledRow, SenseMeans
+from selfattn.analysis.word_map import Attended
+from selfattn.charts.labels import isolated_words, right_to_left
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.senses import HeadProfiles, HiddenWordsReport
+
+VERSION = 1
+SHARES, WEIGHTS, SCORES = 10_000, 1000, 100  # a number travels as a whole number of these parts
+PRINTED = 100  # parts that are printed: whole per cents, two decimals
+HABITS = {
+    "previous token": "mostly reads the token before, whatever it is",
+    "next token": "mostly reads the next token, whatever it is",
+    "itself": "mostly reads the token itself",
+    "special tokens": "mostly reads special tokens",
+    "punctuation": "mostly reads punctuation",
+    "broad": "reads all tokens about alike",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The line from one end of the way to the other: A's end is 0, B's is 1."""
+
+    between: str  # "senses" or "sentences"
+    labels: tuple[str, str]  # of both ends
+    dots: tuple[
+        tuple[LabelledRow, ...], tuple[LabelledRow, ...]
+    ]  # labelled sentences of either end, with places on the line
+    at: tuple[float, float]  # A and B as they are
+    toward: tuple[int, int]  # a share s moves A and B by s times this
+    about: str
+
+
+def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
+    """The line on which A and B move. means: of the pair's senses, where its ways are between senses."""
+    word = pair.placed[0].word.text
+    if pair.senses is None or means is None:
+        about = (
+            f'A projection onto one line, from the vector of "{word}" in A to that in B, after the last layer. It describes '
+            "these two sentences; it says nothing about senses."
+        )
+        return Line("sentences", (f'"{word}" in A', f'"{word}" in B'), ((), ()), (0.0, 1.0), (1, -1), about)
+    a, b = pair.senses
+    alike, others = a == b, [sense for sense in means.senses if sense != a]
+    end = b if not alike else others[0] if len(others) == 1 else "its other senses"
+    own = {placed.sentence.ids for placed in pair.placed}
+    rows = [row for ids, row in means.rows.items() if ids not in own]
+    far = others if alike else [b]
+    dots = (
+        tuple(row for row in rows if row.sense == a),
+        tuple(row._replace(place=1 - row.place) for row in rows if row.sense in far),
+    )
+    first, second = pair.places
+    about = (
+        f'A projection onto one line, from the mean of "{word}" in labelled sentences of one sense to that of the other, after '
+        "the last layer. Each labelled sentence is left out of the mean that it is compared with."
+    )
+    if len(means.senses) > 2:
+        about += f' "{word}" has {len(means.senses)} labelled senses; a sentence moves from its own to the mean of all others.'
+    at = (first, second if alike else 1 - second)
+    return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)
+
+
+def way_data(
+    encoder: Encoder,
+    pair: HiddenPair,
+    attended: Sequence[Attended],
+    heads: Sequence[HeadsOfWord],
+    *,
+    finding: str,
+    below: Sequence[str],
+    beyond: Mapping[str, Any],
+    line: Line | None,
+    named: Sequence[Sequence[int]],
+    level: float,
+    over_many: HiddenWordsReport | None,
+    profiles: HeadProfiles | None,
+    reason: str,
+    hidden: Sequence[int | None],
+    head: Head,
+) -> dict[str, Any]:
+    """All that the browser shows and may be asked. heads: of the words whose heads are known; named: the words named in A, B.
+
+    level: the noise level; NaN where there is none. reason: why heads have no shares.
+    """
+    between = over_many if pair.senses is not None else None
+    return {
+        "version": VERSION,
+        "key": _key(encoder, pair),
+        "encoder": encoder.title,
+        "word": pair.placed[0].word.text,
+        "finding": isolated_words(finding),
+        "below": list(map(isolated_words, below)),
+        "beyond": dict(beyond),
+        "guess": False,
+        "sides": [
+            _side(at, pair, own, [one for one in heads if one.side == at and one.exact], named[at], between)
+            for at, own in enumerate(attended)
+        ],
+        "way": line and _way(line, level),
+        "heads": {
+            "layers": encoder.n_layers,
+            "heads": encoder.n_heads,
+            "d_head": encoder.d_head,
+            "scale": _scale(encoder, pair.placed[0].sentence),
+            "habits": _habits(profiles),
+            "reason": reason,
+        },
+        "chosen": {"hidden": list(hidden), "head": head.layer * encoder.n_heads + head.head},
+    }
+
+
+def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
+    """The same data without all that gives the answer away: a question in its place."""
+    sides = [
+        {
+            **side,
+            "words": [{**word, "share": None, "chance": ""} for word in side["words"]],
+            "leader": None,
+            "named": [],
+            **{rows: [] for rows in ("weights", "scores", "scaled", "gradient")},
+            "exact": {},
+            "together": {},
+        }
+        for side in data["sides"]
+    ]
+    asked = {"finding": question, "below": [], "beyond": {"text": ""}, "guess": True, "sides": sides, "way": None}
+    return {**data, **asked, "chosen": {"hidden": [None, None], "head": 0}}
+
+
+def whole_numbers(rows: Tensor, parts: int) -> list[str]:
+    """Each row's numbers as whole parts between commas; "" where one is not known, and for a row of which nothing is.
+
+    A number that would lie half way between two printed ones moves by one part, so that it rounds as the number itself does.
+    """
+    exact = rows.float().double().numpy()
+    known = np.isfinite(exact)
+    scaled = np.abs(np.where(known, exact, 0.0)) * parts
+    whole = np.floor(scaled + 0.5)
+    if (step := parts // PRINTED) > 1:
+        half = whole % step == step // 2
+        whole = np.where(half, whole + np.where(scaled >= whole, 1, -1), whole)
+    signed = np.where(exact < 0, -whole, whole).astype(int).tolist()
+    return [
+        ",".join(str(value) if there else "" for value, there in zip(*row)) if any(row[1]) else ""
+        for row in zip(signed, known.tolist())
+    ]
+
+
+def _side(
+    at: int,
+    pair: HiddenPair,
+    attended: Attended,
+    run: Sequence[HeadsOfWord],
+    named: Sequence[int],
+    over_many: HiddenWordsReport | None,
+) -> dict[str, Any]:
+    placed, words, share = pair.placed[at], pair.words[at], pair.share[at]
+    scores, scaled = _scores(placed, attended)
+    bars = zip(attended.labels, attended.special, attended.others)
+    return {
+        "name": "AB"[at],
+        "dir": "rtl" if right_to_left(placed.sentence.text) else "ltr",
+        "words": _words(placed, {word.start: n for n, word in enumerate(words)}, share, over_many),
+        "leader": pair.top[at],
+        "named": list(named),
+        "tokens": [
+            {"text": text, "special": bool(special), "chosen": n == attended.chosen, "at": other}
+            for n, (text, special, other) in enumerate(bars)
+        ],
+        "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS),
+        "scores": scores,
+        "scaled": scaled,
+        "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES),
+        "exact": {str(one.at): whole_numbers(one.share.flatten()[None], SHARES)[0] for one in run},
+        "together": {
+            str(one.at): {
+                "heads": [head.layer * one.share.shape[1] + head.head for head in one.leading],
+                "share": _share(one.together),
+            }
+            for one in run
+            if one.together is not None
+        },
+    }
+
+
+def _words(
+    placed: PlacedWord[Encoding], number: Mapping[int, int], share: Tensor, over_many: HiddenWordsReport | None
+) -> list[dict[str, Any]]:
+    found, segments, end = [], getattr(placed.sentence, "segments", ()), None
+    for word in placed.words:
+        at = number.get(word.start)
+        here = segments[word.start] if segments else 0
+        known = None if at is None or not share[at].isfinite() else float(share[at])
+        row = {
+            "text": word.label,
+            "gap": end is not None and (here, word.at) != end,
+            "kind": "chosen" if at is None else "punctuation" if word.is_punctuation else "word",
+            "at": at,
+            "share": None if known is None else _share(known),
+        }
+        if known is not None and over_many is not None and row["kind"] == "word" and (said := chance(over_many, known)):
+            row["chance"] = said
+        found.append(row)
+        end = here, word.span[1]
+    return found
+
+
+def chance(over_many: HiddenWordsReport, share: float) -> str:
+    """How often a move about as long goes the wrong way, in words; "" for a move that does so itself, or is longer than any."""
+    often = over_many.chance_of(share) if share > 0 else math.nan
+    if often != often:
+        return ""
+    if often == 0:
+        return "no move about this long goes the wrong way"
+    return f"1 in {numbers.count(max(2, round(1 / often)))} moves about this long goes the wrong way"
+
+
+def _scores(placed: PlacedWord[Encoding], attended: Attended) -> tuple[list[str], list[str]]:
+    """Scores and scaled scores, a row a head, of a word of one piece with each bar of one piece; no rows for other words."""
+    encoding = placed.sentence
+    if len(placed.positions) > 1 or encoding.shown is not None:
+        return [], []
+    keys = torch.tensor([group[0] for group in attended.groups])
+    split = torch.tensor([len(group) > 1 for group in attended.groups])
+    traces = [recording.trace(rows=placed.rows) for recording in encoding.recordings]
+    rows = (torch.cat([getattr(each, step)[:, 0, keys] for each in traces]) for step in ("scores", "masked"))
+    scores, scaled = (whole_numbers(each.masked_fill(split, torch.nan), SCORES) for each in rows)
+    return scores, scaled
+
+
+def _scale(encoder: Encoder, encoding: Encoding) -> str:
+    """How a score becomes a scaled one, as it is written after the score."""
+    if encoding.shown is not None or not encoding.recordings:
+        return ""
+    trace = encoding.recordings[0].trace(0, slice(0, 1))
+    root = math.isclose(trace.scale, 1 / math.sqrt(encoder.d_head), rel_tol=1e-6)
+    factor = f"/ sqrt({encoder.d_head})" if root else f"× {numbers.plain(trace.scale)}"
+    return " + ".join([factor, *(term.name for term in trace.terms)])
+
+
+def _way(line: Line, level: float) -> dict[str, Any]:
+    return {
+        "between": line.between,
+        "ends": [{"label": label, "count": len(dots)} for label, dots in zip(line.labels, line.dots)],
+        "dots": [[{"x": round(row.place, 4), "text": row.sentence} for row in dots] for dots in line.dots],
+        "at": [round(place, 4) for place in line.at],
+        "toward": list(line.toward),
+        "level": None if math.isnan(level) else level,
+        "about": line.about,
+    }
+
+
+def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
+    """By head what it mostly does, where it fits a named pattern over many sentences."""
+    if profiles is None:
+        return {}
+    first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))
+    return {str(at): HABITS[fit.name] for at, fit in enumerate(first) if fit.fits}
+
+
+def _share(value: float) -> float:
+    """A share as its row of whole numbers has it."""
+    (text,) = whole_numbers(torch.tensor([[value]]), SHARES)
+    return int(text) / SHARES
+
+
+def _key(encoder: Encoder, pair: HiddenPair) -> str:
+    identity = (encoder.content, encoder.dtype, *(placed.key for placed in pair.placed), pair.senses)
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]

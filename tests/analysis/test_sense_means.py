@@ -1,0 +1,88 @@
+"""Where sentences lie between a word's senses."""
+
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from selfattn.analysis.hiding import hidden_pair
+from selfattn.analysis.sense_means import sense_means
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.stored_reports import stored
+
+LABELLED = labelled_sentences()
+
+
+def unit(encoder, sentence, word):
+    encoding = encoder.encode(sentence)
+    (placed,) = encoding.places(word)
+    return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
+
+
+def test_places_match_plain_loops(encoder):
+    rows = LABELLED[LABELLED["word"] == "bank"]
+    means = sense_means(encoder, rows, "bank")
+    units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
+    assert {row.sentence for row in means.rows.values()} == {*units}
+    for row in means.rows.values():
+        sense, own = units[row.sentence]
+        left = [u for text, (label, u) in units.items() if label == sense and text != row.sentence]
+        others = [u for label, u in units.values() if label != sense]
+        start, end = torch.stack(left).mean(dim=0), torch.stack(others).mean(dim=0)
+        assert row.sense == sense
+        assert row.place == pytest.approx(float((own - start) @ (end - start) / (end - start).square().sum()), abs=1e-6)
+        assert means.way(encoder.tokenize(row.sentence), own).place == pytest.approx(row.place, abs=1e-6)
+
+
+def test_three_senses(encoder):
+    rows = LABELLED[LABELLED["word"] == "bank"].copy()
+    money = rows.index[rows["sense"] == "money house"]
+    rows.loc[money[:6], "sense"] = "a third"
+    means = sense_means(encoder, rows, "bank")
+    row = next(row for row in means.rows.values() if row.sense == "a third")
+    found = means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "bank"))
+    assert found.place == pytest.approx(row.place, abs=1e-6)
+    assert found.sense == "a third"
+
+
+def test_labelled_sentences_lie_on_their_own_side(encoder):
+    """Of bank, light and trunk 24 of 24, as the main view draws them."""
+    report = stored("sense_means", encoder, LABELLED).report
+    own = {
+        word: [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
+        for word in ("bank", "light", "trunk")
+    }
+    assert {word: (sum(sides), len(sides)) for word, sides in own.items()} == dict.fromkeys(own, (24, 24))
+
+
+def test_stored_places_are_those_of_now(encoder):
+    report = stored("sense_means", encoder, LABELLED).report
+    kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
+    assert kept.rows.keys() == now.rows.keys()
+    for ids, row in now.rows.items():
+        assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
+
+
+def test_a_place_and_a_share_meet_where_hiding_puts_the_word(encoder):
+    means = sense_means(encoder, LABELLED, "bank")
+    pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
+    for side in (0, 1):
+        placed, way = pair.placed[side], pair.ways[side]
+        at = means.senses.index(pair.senses[side])
+        vectors = encoder.hide(*placed, [pair.words[side][pair.top[side]].positions])
+        moved = (normalize(vectors[0].double(), dim=0) - means.means[at]) @ way / way.square().sum()
+        assert pair.places[side] + float(pair.share[side][pair.top[side]]) == pytest.approx(float(moved), abs=1e-6)
+    assert pair.nearest == pair.senses
+
+
+def test_two_sentences_of_two_senses_that_lie_nearer_to_one(encoder):
+    """The wave that greets lies nearer to the sea's mean."""
+    wave = next(example for example in PAIRS if example.word == "wave")
+    pair = hidden_pair(encoder, *((text, "wave") for text in wave.sentences[:2]), senses=LABELLED)
+    assert pair.nearest == ("sea swell", "sea swell")
+    own = [sense == near for sense, near in zip(pair.senses, pair.nearest)]
+    assert [place < 0.5 for place in pair.places] == own
+
+
+def test_between_the_sentences_there_are_no_places(encoder):
+    pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
+    assert pair.nearest is None and all(place != place for place in pair.places)

@@ -1,0 +1,177 @@
+"""The main view as a picture: every place, cell and number is that of the live data."""
+
+import pytest
+
+from selfattn import numbers
+from selfattn.analysis.sense_means import sense_means
+from selfattn.charts.labels import text_width
+from selfattn.charts.moved_word import Shown, placed_words, row, wrapped
+from selfattn.charts.theme import DARK, LIGHT
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.export.files import draw_svg
+from selfattn.panel import Look
+from selfattn.stored_reports import stored
+from selfattn.views.main_view import main_view, share_picture
+
+LABELLED = labelled_sentences()
+ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
+
+
+@pytest.fixture(scope="module")
+def panels(encoder):
+    """The whole panels of a pair between the senses, one in which no word is named, one of one sense, and one in Arabic."""
+    many = stored("hidden_words", encoder, LABELLED).report
+    found = {}
+    for word in ("bank", "star", "wave", "عين"):
+        texts = ARABIC if word == "عين" else next(each for each in PAIRS if each.word == word).sentences[:2]
+        sides = [encoder.encode(text).places(word)[0] for text in texts]
+        means = None if word == "عين" else sense_means(encoder, LABELLED, word)
+        found[word] = list(main_view(encoder, *sides, senses=means, over_many=many))[-1]
+    return found
+
+
+def drawn(panel, look=None):
+    spec = panel.picture(look or Look())
+    return spec, {name: rows for name, rows in spec["datasets"].items()}
+
+
+def what(rows, name):
+    return [each for each in rows if each.get("what") == name]
+
+
+def texts_of(sets):
+    return [
+        each["text"] for name, rows in sets.items() if name.startswith(("left", "center", "right")) for each in rows
+    ]
+
+
+@pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
+@pytest.mark.parametrize("width", [1100, 390])
+def test_every_place_on_the_line_is_that_of_the_data(panels, word, width):
+    _, sets = drawn(panels[word], Look(width=width))
+    data, points = panels[word].live.data, sets["points"]
+    line = data["way"]
+    dots = what(points, "dot")
+    assert [each["value"] for each in dots] == [dot["x"] for dots in line["dots"] for dot in dots]
+    assert [each["said"] for each in dots] == [dot["text"] for dots in line["dots"] for dot in dots]
+    places = {each["value"]: each["x"] for each in points if "value" in each}
+    for side, name in enumerate("AB"):
+        (own,) = what(points, name)
+        assert own["value"] == line["at"][side]
+        leader = data["sides"][side]["leader"]
+        shown = Shown(data)
+        (moved,) = what(points, f"{name} without {shown.label(side, leader)}")
+        assert moved["value"] == pytest.approx(own["value"] + line["toward"][side] * shown.share(side, leader))
+    (low, left), (high, right) = min(places.items()), max(places.items())
+    for value, x in places.items():
+        assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.02)
+
+
+@pytest.mark.parametrize("word", ["bank", "star"])
+def test_every_cell_is_that_of_the_data(panels, word):
+    _, sets = drawn(panels[word])
+    data = panels[word].live.data
+    side, at = Shown(data).first
+    own = data["sides"][side]
+    assert own["words"][at if at < 3 else at + 1]["share"] == max(
+        each["words"][k]["share"] or 0
+        for each in data["sides"]
+        for k in range(len(each["words"]))
+        if each["words"][k]["kind"] == "word"
+    )
+    cells = what(sets["rects"], "head")
+    assert [each["value"] for each in cells] == row(own["exact"][str(at)], 10_000) and len(cells) == 72
+    written = {
+        numbers.percent(share).replace(" ", "\u00a0")
+        for share in row(own["exact"][str(at)], 10_000)
+        if abs(share) >= 0.05
+    }
+    assert written <= set(texts_of(sets))
+
+
+def test_the_bars_are_the_weights_of_the_leading_head(panels):
+    _, sets = drawn(panels["bank"])
+    data = panels["bank"].live.data
+    for side in data["sides"]:
+        bars = what(sets["rects"], f"weight {side['name']}")
+        assert [each["value"] for each in bars] == row(side["weights"][10], 1000)
+    assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
+    (line,) = [text for text in texts_of(sets) if "sqrt" in text]
+    assert line == '"river": 17.45 / sqrt(32) = 3.09 → weight 0.63'
+
+
+def test_words_at_the_level_are_tinted_and_others_are_not(panels):
+    _, sets = drawn(panels["bank"])
+    assert [(each["value"], each["color"]) for each in what(sets["rects"], "word")] == [
+        (panels["bank"].live.data["sides"][0]["words"][7]["share"], LIGHT.effect[-1]),
+        (panels["bank"].live.data["sides"][1]["words"][7]["share"], LIGHT.muted),
+    ]
+    _, sets = drawn(panels["star"])
+    assert {each["color"] for each in what(sets["rects"], "word")} == {LIGHT.muted}
+    assert not sets["paths"]
+
+
+def test_the_finding_and_what_holds_beyond(panels):
+    for word, panel in panels.items():
+        _, sets = drawn(panel)
+        whole = " ".join(texts_of(sets)).replace("\u00a0", " ")
+        for part in (panel.live.data["finding"], panel.live.data["beyond"]["text"], *panel.live.data["below"]):
+            assert all(each in whole for each in part.replace("\u00a0", " ").split(" ")), word
+
+
+def boxes(sets):
+    """Left, right, top, bottom and text of each text that isn't turned."""
+    for name, rows in sets.items():
+        if name.startswith(("left", "center", "right")):
+            align, weight = name.split("_")
+            for each in (each for each in rows if not each["angle"]):
+                wide = text_width(each["text"], each["size"], weight == "bold")
+                left = each["x"] - {"left": 0, "center": wide / 2, "right": wide}[align]
+                yield left, left + wide, each["y"] - 0.75 * each["size"], each["y"], each["text"]
+
+
+@pytest.mark.parametrize("width", [1100, 760, 390])
+@pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
+def test_nothing_is_cut_off_and_no_texts_meet(panels, word, width):
+    spec, sets = drawn(panels[word], Look(width=width))
+    for rows in sets.values():
+        for each in rows:
+            assert all(-6 <= each[x] <= width + 6 for x in ("x", "x2") if x in each)
+            assert all(-20 <= each[y] <= spec["height"] for y in ("y", "y2") if y in each)
+    found = sorted(box for box in boxes(sets) if box[-1] not in ("A", "B"))
+    assert all(left >= -6 and right <= width + 6 for left, right, *_ in found)
+    for n, (_, right, top, bottom, text) in enumerate(found):
+        for left, _, other_top, other_bottom, other in found[n + 1 :]:
+            assert left >= right - 0.1 or other_top >= bottom or other_bottom <= top, (text, other)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_picture_is_drawn(panels, dark):
+    spec = panels["bank"].picture(Look(dark=dark))
+    svg = draw_svg(spec)
+    assert "river" in svg and (DARK if dark else LIGHT).sentence_a in svg
+
+
+def test_the_shared_picture(panels):
+    spec = share_picture(panels["bank"], Look(dark=True))
+    assert (spec["width"], spec["height"]) == (1200, 675)
+    points = spec["datasets"]["points"]
+    line = panels["bank"].live.data["way"]
+    share = Shown(panels["bank"].live.data).share(0, 6)
+    assert what(points, "A")[0]["value"] == line["at"][0]
+    assert what(points, 'without "river"')[0]["value"] == pytest.approx(line["at"][0] + share)
+    assert [each["value"] for each in what(points, "dot")] == [dot["x"] for dots in line["dots"] for dot in dots]
+    for word, sides in (("star", "AB"), ("wave", "AB"), ("عين", "B")):
+        found = share_picture(panels[word], Look())["datasets"]["points"]
+        assert [name for name in "AB" if what(found, name)] == list(sides), word
+
+
+def test_right_to_left_words_run_from_the_right(panels):
+    side = panels["عين"].live.data["sides"][0]
+    places = placed_words(side, 500, 25)
+    assert side["dir"] == "rtl" and [each.x for each in places] == sorted((each.x for each in places), reverse=True)
+    assert places[0].x + places[0].wide == pytest.approx(500)
+
+
+def test_lines_keep_a_number_with_its_unit():
+    assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]

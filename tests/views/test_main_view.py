@@ -1,0 +1,339 @@
+"""The main view's panel: what it says, and that the numbers of its live figure are those of `hidden_pair`."""
+
+import json
+import math
+from dataclasses import replace
+from functools import cache
+
+import jsonschema
+import pytest
+import torch
+
+from selfattn import numbers
+from selfattn.analysis.hiding import heads_of_word
+from selfattn.analysis.sense_means import sense_means
+from selfattn.analysis.word_map import attended
+from selfattn.encoders.capture import Head
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.panel import Live
+from selfattn.senses.noise import NoiseLevel
+from selfattn.stored_reports import stored
+from selfattn.views.main_view import finding, leading_words, main_view, measured, named_words, put_together
+from selfattn.views.way_data import whole_numbers
+
+LABELLED = labelled_sentences()
+EXAMPLES = {example.word: example for example in PAIRS}
+RIVER = 'Hide "river", and "bank" moves 44 % of the distance to its other sense.'
+OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
+
+
+@pytest.fixture(scope="module")
+def reports(encoder):
+    return {name: stored(name, encoder, LABELLED).report for name in ("hidden_words", "head_profiles")}
+
+
+@pytest.fixture(scope="module")
+def made(encoder, reports):
+    """The pair of a word's example, between the senses unless said, and its panel with both leading words' heads run."""
+
+    @cache
+    def of(word, *texts, senses=True, known=True):
+        texts = texts or OTHER.get(word) or EXAMPLES[word].sentences[:2]
+        sides = [encoder.encode(text).places(word)[0] for text in texts]
+        means = sense_means(encoder, LABELLED, word) if senses else None
+        pair = measured(encoder, *sides, senses=means)
+        heads = [heads_of_word(encoder, pair, *at, exact=True) for at in leading_words(pair)]
+        more = {"over_many": reports["hidden_words"], "profiles": reports["head_profiles"]} if known else {}
+        return pair, put_together(encoder, pair, heads, means=means, **more)
+
+    return of
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def ints(text):
+    return [int(part) if part else None for part in text.split(",")]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("bank", RIVER),
+        ("star", 'No single word moves "star" further than chance does.'),
+        ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
+    ],
+)
+def test_findings_between_the_senses(made, word, said):
+    assert plain(made(word)[1].finding) == said
+
+
+def test_a_sentence_that_fits_no_sense(made):
+    pair, panel = made("jam")
+    assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
+    assert panel.live.data["below"][1].startswith('A fits no labelled sense of "jam"')
+    assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
+
+
+def test_between_the_sentences(made):
+    _, panel = made("bank", senses=False)
+    assert plain(panel.finding) == 'Hide "river", and "bank" moves 35 % of the way to the other sentence\'s "bank".'
+    data = panel.live.data
+    assert data["way"]["at"] == [0.0, 1.0] and data["way"]["toward"] == [1, -1] and data["way"]["dots"] == [[], []]
+    assert plain(data["beyond"]["text"]) == (
+        "This describes these two sentences. Between two sentences of one sense a word is named in 34 %, between two senses in "
+        "33 %: it is no evidence about the sense."
+    )
+    assert all("chance" not in word for side in data["sides"] for word in side["words"])
+
+
+def test_between_the_sentences_a_word_is_named_from_a_tenth_and_half_as_much_again(made):
+    pair, _ = made("bank", senses=False)
+    first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
+    assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second
+    for change, named in (
+        (pair.share[0] * 0.1 / first, [pair.top[0]]),
+        (pair.share[0] * 0.0999 / first, []),
+        (torch.where(pair.share[0] == second, first / 1.49, pair.share[0]), []),
+    ):
+        changed = replace(pair, share=(change, pair.share[1] * 0))
+        assert named_words(changed, math.nan) == (named, [])
+    assert finding(changed, named_words(changed, math.nan), math.nan) == (
+        'No single word moves "bank" much more than the others do.'
+    )
+
+
+def test_a_share_at_the_level_is_named(made, reports):
+    pair, _ = made("star")
+    level, at = reports["hidden_words"].level.level, pair.top[1]
+    for share, said in (
+        (torch.tensor(level), 'Hide "cameras", and "star" moves 21 % of the distance to its other sense.'),
+        (
+            torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
+            'No single word moves "star" further than chance does.',
+        ),
+    ):
+        changed = pair.share[1].clone()
+        changed[at] = share
+        other = replace(pair, share=(pair.share[0], changed))
+        assert plain(finding(other, named_words(other, level), level)) == said
+
+
+def test_without_a_report_no_word_is_named(made):
+    _, panel = made("bank", known=False)
+    data = panel.live.data
+    assert plain(panel.finding) == RIVER
+    assert data["below"][-1] == "Whether that is more than chance is not measured for this encoder yet."
+    assert [side["named"] for side in data["sides"]] == [[], []] and data["sides"][0]["leader"] is not None
+    assert data["beyond"]["link"] == {"text": "Measure them", "href": "senses"} and data["heads"]["habits"] == {}
+
+
+def test_a_report_without_a_level(encoder, made, reports):
+    pair, _ = made("bank")
+    means, report = sense_means(encoder, LABELLED, "bank"), reports["hidden_words"]
+    few = replace(report, words=report.words[report.words["word"] == "bank"])
+    panel = put_together(encoder, pair, [], means=means, over_many=few)
+    assert panel.live.data["below"][-1] == (
+        "Whether that is more than chance takes 300 labelled sentences to tell; there are 24."
+    )
+    none = replace(report)
+    none.__dict__["level"] = NoiseLevel(math.nan, math.nan, math.nan)
+    panel = put_together(encoder, pair, [], means=means, over_many=none)
+    assert panel.live.data["below"][-1].endswith("go the wrong way too often for a word to be named.")
+
+
+def test_what_has_no_answer(encoder, encoder_of):
+    def said(text, other, reader=encoder):
+        sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
+        return next(main_view(reader, *sides))
+
+    assert said("A bank.", "A bank.").finding == (
+        "A and B are the same sentence: change one of them, and the word has a way to move."
+    )
+    alone = said("Bank.", "Bank!")
+    assert alone.finding == 'There is no other word to hide from "Bank": write a longer sentence.'
+    shown = said("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
+    assert shown.finding == (
+        'No word can be hidden from "bank" in this encoder: choose another to see which word its meaning comes from.'
+    )
+    data = shown.live.data
+    assert data["way"] is None and data["heads"]["reason"] and data["beyond"] == {"text": ""}
+    assert data["below"][1].startswith("No word can be hidden in this encoder: ")
+
+
+def test_the_view_yields_gradients_then_runs(encoder, reports):
+    sides = [encoder.encode(text).places("bank")[0] for text in EXAMPLES["bank"].sentences[:2]]
+    first, second = main_view(encoder, *sides, senses=LABELLED, over_many=reports["hidden_words"])
+    assert first.name == second.name == "words" and first.finding == second.finding
+    assert [side["exact"] for side in first.live.data["sides"]] == [{}, {}]
+    assert [[*side["exact"]] for side in second.live.data["sides"]] == [["6"], ["6"]]
+    assert first.live.data["chosen"] == second.live.data["chosen"] == {"hidden": [None, None], "head": 10}
+    assert first.live.data["key"] == second.live.data["key"]
+
+
+@pytest.mark.parametrize("word", ["bank", "wave", "jam"])
+def test_every_number_is_that_of_the_pair(encoder, made, word):
+    pair, panel = made(word)
+    sides = panel.live.data["sides"]
+    for side, own in enumerate(sides):
+        known = {each["at"]: each["share"] for each in own["words"] if each["at"] is not None}
+        assert len(known) == len(pair.share[side])
+        for at, share in known.items():
+            assert numbers.percent(share) == numbers.percent(float(pair.share[side][at]))
+        for text, expected in zip(own["gradient"], pair.by_head[side].flatten(1), strict=True):
+            for part, value in zip(ints(text), expected.tolist(), strict=True):
+                assert numbers.percent(part / 10_000) == numbers.percent(value)
+        bars = attended(pair.placed[side])
+        assert [token["text"] for token in own["tokens"]] == list(bars.labels)
+        for text, expected in zip(own["weights"], bars.weights.flatten(0, 1), strict=True):
+            for part, value in zip(ints(text), expected.tolist(), strict=True):
+                assert numbers.decimal(part / 1000) == numbers.decimal(value)
+        top = pair.top[side]
+        heads = heads_of_word(encoder, pair, side, top, exact=True)
+        for part, value in zip(ints(own["exact"][str(top)]), heads.share.flatten().tolist(), strict=True):
+            assert numbers.percent(part / 10_000) == numbers.percent(value)
+        together = own["together"][str(top)]
+        assert numbers.percent(together["share"]) == numbers.percent(heads.together)
+        assert together["heads"] == [12 * head.layer + head.head for head in heads.leading]
+
+
+def test_scores_are_those_of_the_kernel(made):
+    pair, panel = made("bank")
+    own, placed = panel.live.data["sides"][0], pair.placed[0]
+    trace = placed.sentence.trace(0, 10, placed.rows)
+    assert len(own["scores"]) == 72 and panel.live.data["heads"]["scale"] == "/ sqrt(32)"
+    for name, steps in (("scores", trace.scores), ("scaled", trace.masked)):
+        for part, value in zip(ints(own[name][10]), steps[0].tolist(), strict=True):
+            assert numbers.decimal(part / 100) == numbers.decimal(value)
+
+
+def test_split_words_have_no_scores(made):
+    _, panel = made("bank", "The bank of the swashbuckler.", "The bank lends money.", senses=False)
+    own = panel.live.data["sides"][0]
+    split = [token["text"] for token in own["tokens"]].index("swashbuckler")
+    assert all(ints(row)[split] is None and ints(row)[split - 1] is not None for row in own["scores"])
+    _, panel = made("swashbuckler", "A swashbuckler sailed.", "The swashbuckler laughed.", senses=False)
+    assert [side["scores"] + side["scaled"] for side in panel.live.data["sides"]] == [[], []]
+
+
+def test_the_line(encoder, made):
+    pair, panel = made("bank")
+    way = panel.live.data["way"]
+    assert [(end["label"], end["count"]) for end in way["ends"]] == [("river side", 12), ("money house", 12)]
+    assert way["at"] == [round(pair.places[0], 4), round(1 - pair.places[1], 4)] and way["toward"] == [1, -1]
+    rows = sense_means(encoder, LABELLED, "bank").rows.values()
+    river = {row.sentence: round(row.place, 4) for row in rows if row.sense == "river side"}
+    money = {row.sentence: round(1 - row.place, 4) for row in rows if row.sense == "money house"}
+    assert [{dot["text"]: dot["x"] for dot in dots} for dots in way["dots"]] == [river, money]
+    assert way["level"] == 0.21
+    places = panel.tables["places"].set_index("what")["place"]
+    assert places['A without "river"'] == pytest.approx(places["A"] + float(pair.share[0][pair.top[0]]))
+    assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
+
+
+def test_both_of_one_sense_move_the_same_way(made):
+    pair, panel = made("wave")
+    way = panel.live.data["way"]
+    assert way["toward"] == [1, 1] and way["at"] == [round(place, 4) for place in pair.places]
+    assert [end["label"] for end in way["ends"]] == ["sea swell", "hand greeting"]
+
+
+def test_a_labelled_sentence_is_no_dot_beside_itself(made):
+    first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
+    _, panel = made("bank", first, EXAMPLES["bank"].second)
+    counts = [end["count"] for end in panel.live.data["way"]["ends"]]
+    assert sorted(counts) == [11, 12]
+    assert first not in [dot["text"] for dots in panel.live.data["way"]["dots"] for dot in dots]
+
+
+def test_chance_is_said_of_each_word(made, reports):
+    pair, panel = made("bank")
+    river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
+    often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
+    assert river["chance"] == f"1 in {round(1 / often)} moves about this long goes the wrong way"
+    negative = [word for side in panel.live.data["sides"] for word in side["words"] if (word["share"] or 0) < 0]
+    assert negative and all("chance" not in word for word in negative)
+
+
+def test_below_and_beyond(made):
+    _, panel = made("bank")
+    assert panel.live.data["below"] == [
+        'Encoder sentence-transformers/all-MiniLM-L6-v2. Hide: in every head, "bank" may not attend to "river"; other words '
+        "still may."
+    ]
+    assert plain(panel.live.data["beyond"]["text"]) == (
+        "On 768 sentences the most telling word alone is enough for the right sense in 89 % (all words 92 %, guessing 50 %)."
+    )
+    assert panel.live.data["beyond"]["link"] == {"text": "Many sentences", "href": "senses"}
+    assert "may not attend to the hidden word;" in made("star")[1].live.data["below"][0]
+
+
+def test_habits_are_the_patterns_that_heads_fit(made, reports):
+    habits, table = made("bank")[1].live.data["heads"]["habits"], reports["head_profiles"].patterns
+    row = table[(table["layer"] == 0) & (table["head"] == 2)].iloc[0]
+    assert row["previous token"] >= 0.5 and habits["2"] == "mostly reads the token before, whatever it is"
+    assert "10" not in habits or table.iloc[10, 2:].max() >= 0.5
+    assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
+
+
+def test_guess_gives_nothing_away(encoder, made):
+    pair, _ = made("bank")
+    heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
+    panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
+    data = panel.live.data
+    assert (
+        data["finding"] == 'Which word would change "bank" most? Click one.' and data["guess"] and data["way"] is None
+    )
+    assert {word["share"] for side in data["sides"] for word in side["words"]} == {None}
+    assert all(not side[rows] for side in data["sides"] for rows in ("weights", "gradient", "exact", "named"))
+    assert plain(panel.finding) == RIVER
+
+
+def test_what_a_visitor_chose(encoder, made):
+    pair, panel = made("bank")
+    asked = put_together(
+        encoder, pair, [], means=sense_means(encoder, LABELLED, "bank"), hidden=(6, None), head=Head(3, 7)
+    )
+    assert (
+        asked.live.data["chosen"] == {"hidden": [6, None], "head": 43}
+        and asked.live.data["key"] == panel.live.data["key"]
+    )
+
+
+def test_data_that_break_the_schema_are_refused(made):
+    data = json.loads(json.dumps(made("bank")[1].live.data))
+    Live("way", data)
+    for broken in (
+        {"version": 2},
+        {"sides": data["sides"][:1]},
+        {"more": 1},
+        {"way": {**data["way"], "between": "ends"}},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            Live("way", {**data, **broken})
+    side = {**data["sides"][0], "weights": ["1,0.5"]}
+    with pytest.raises(jsonschema.ValidationError):
+        Live("way", {**data, "sides": [side, data["sides"][1]]})
+
+
+def test_sizes(encoder, made):
+    assert len(json.dumps(made("bank")[1].live.data)) < 40_000
+
+
+@pytest.mark.parametrize("word", ["bank", "star", "wave", "jam"])
+def test_a_panel_is_whole(made, word):
+    pair, panel = made(word)
+    assert [*panel.tables] == ["words", "heads", "curves", "places"]
+    assert len(panel.tables["heads"]) == 72 * sum(map(len, pair.words))
+    assert panel.arrays["by_head_a"].shape == (len(pair.words[0]), 6, 12)
+    assert pair.placed[0].sentence.text in panel.alt
+    assert ("Noise level 21\u00a0%" in panel.method) == (pair.senses is not None)
+
+
+def test_whole_numbers_round_as_printed():
+    values = torch.tensor([[0.125, 0.12499, -0.125, 0.00499, math.nan, 0.44995]])
+    (text,) = whole_numbers(values, 10_000)
+    for part, value in zip(ints(text), values[0].tolist()):
+        assert part is None if value != value else numbers.percent(part / 10_000) == numbers.percent(value)
+    assert whole_numbers(torch.full((1, 3), math.nan), 100) == [""]
