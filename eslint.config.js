@@ -13,30 +13,45 @@ const texts = Object.fromEntries(
 );
 const isEntry = (path) => ENTRY.test(texts[path]);
 const paths = Object.keys(texts);
-const shared = paths.flatMap((path) => [...texts[path].matchAll(/^(?:function|const|class) (\w+)/gm)].map((found) => found[1]));
+const shared = paths.flatMap((path) =>
+  [...texts[path].matchAll(/^(?:function|const|class) (\w+)/gm)].map((found) => found[1]),
+);
 
 export default [
   js.configs.recommended,
   {
     files: ["**/*.js"],
-    rules: { eqeqeq: "error", "no-eval": "error", "no-implied-eval": "error", "no-new-func": "error", "prefer-const": "error" },
+    rules: {
+      eqeqeq: "error",
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      "prefer-const": "error",
+    },
   },
   {
     files: [`${FOLDER}/*.js`],
-    languageOptions: { globals: { ...globals.browser, ...Object.fromEntries(shared.map((name) => [name, "readonly"])) } },
+    languageOptions: {
+      globals: { ...globals.browser, ...Object.fromEntries(shared.map((name) => [name, "readonly"])) },
+    },
     rules: {
       "no-redeclare": "off",
       "no-restricted-properties": [
         "error",
-        ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property, message: "Set text as text." })),
+        ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({
+          property,
+          message: "Set text as text.",
+        })),
       ],
     },
   },
-  ...(paths.every(isEntry) ? [] : [
-    {
-      files: paths.filter((path) => !isEntry(path)),
-      languageOptions: { sourceType: "script" },
-      rules: { "no-unused-vars": ["error", { vars: "local" }] },
-    },
-  ]),
+  ...(paths.every(isEntry)
+    ? []
+    : [
+        {
+          files: paths.filter((path) => !isEntry(path)),
+          languageOptions: { sourceType: "script" },
+          rules: { "no-unused-vars": ["error", { vars: "local" }] },
+        },
+      ]),
 ];

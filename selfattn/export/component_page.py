@@ -42,7 +42,9 @@ def component_html(name: str, data: dict[str, Any], title: str) -> str:
     """Return a whole page that shows this component with this data."""
     style, script = _PAGE_CSS + stylesheet(name), javascript(name) + _START.format(name=name)
     block = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',

@@ -320,12 +320,20 @@ def test_arcs_stay_within_a_line(open_way):
     expect(page.locator(".arc")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))])
+@pytest.mark.parametrize(
+    "scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))]
+)
 def test_both_looks_can_be_read(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"
-    for part in (".number >> nth=0", ".named .number", ".chosen .ink >> nth=0", ".chosen .ink >> nth=1", ".small >> nth=0"):
+    for part in (
+        ".number >> nth=0",
+        ".named .number",
+        ".chosen .ink >> nth=0",
+        ".chosen .ink >> nth=1",
+        ".small >> nth=0",
+    ):
         text = tuple(map(int, re.findall(r"\d+", page.locator(part).first.evaluate(colour))[:3]))
         assert contrast(text, paper) >= 4.5, (part, text)
 

@@ -28,7 +28,9 @@ def _side(
         kind = "chosen" if piece[0] == word else "word" if re.search(r"\w", piece[0]) else "punctuation"
         share = shares.get(piece[0], round(draw.uniform(-0.04, 0.06), 4)) if kind != "chosen" else None
         gap = piece.start() > 0 and text[piece.start() - 1] == " "
-        words.append({"text": piece[0], "gap": gap, "kind": kind, "at": None if kind == "chosen" else at, "share": share})
+        words.append(
+            {"text": piece[0], "gap": gap, "kind": kind, "at": None if kind == "chosen" else at, "share": share}
+        )
         at += kind != "chosen"
     others = [each for each in words if each["kind"] == "word"]
     for each in sorted(others, key=lambda one: -one["share"])[run or len(others) :]:
@@ -39,7 +41,11 @@ def _side(
         each["chance"] = f"1 in {4 + int(40 * abs(each['share']))} moves about this long goes the wrong way"
     n = layers * heads
     by_word = {each["at"]: _effects(draw, each["share"] or 0.01, n) for each in words if each["at"] is not None}
-    tokens = [_token("[CLS]"), *({**_token(each["text"]), "special": False, "at": each["at"]} for each in words), _token("[SEP]")]
+    tokens = [
+        _token("[CLS]"),
+        *({**_token(each["text"]), "special": False, "at": each["at"]} for each in words),
+        _token("[SEP]"),
+    ]
     for token, each in zip(tokens[1:-1], words):
         token["chosen"] = each["kind"] == "chosen"
     weights, scores, scaled = [], [], []
@@ -83,16 +89,18 @@ def way_data(
 ) -> Data:  # fmt: skip
     """The default pair's data; every part can be another."""
     size = {"layers": layers, "heads": heads, "d_head": 32}
-    sides = [_side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)]
+    sides = [
+        _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)
+    ]
     dots = DOTS if between == "senses" else ((), ())
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
-        "finding": finding or "Hide “river”, and “bank” moves 44 % of the distance to its other sense.",
+        "finding": finding or "Hide “river”, and “bank” moves 44 % of the distance to its other sense.",
         "below": [
             f"all-MiniLM-L6-v2: in every head, “{word}” may not attend to the hidden word; other words still may.",
         ],
         "beyond": {
-            "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 % (all words 92 %, guessing 50 %).",
+            "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 % (all words 92 %, guessing 50 %).",
             "link": {"text": "Many sentences", "href": "senses"},
         },
         "guess": guess, "sides": sides,
@@ -120,7 +128,10 @@ def _shown_only() -> Data:
 
 def _long(words: int) -> tuple[str, str]:
     filler = "while the old ferry crossed slowly and somebody on deck kept asking us about that little house behind those tall trees".split()
-    return tuple(f"{' '.join((start + filler * 4)[: words - 1])} {end}." for start, end in (("We sat on the bank".split(), "river"), ("We went to the bank".split(), "loan")))
+    return tuple(
+        f"{' '.join((start + filler * 4)[: words - 1])} {end}."
+        for start, end in (("We sat on the bank".split(), "river"), ("We went to the bank".split(), "loan"))
+    )
 
 
 STAR = dict(
@@ -139,12 +150,12 @@ VARIANTS = {
     "sentences": way_data(
         between="sentences", names=("“bank” in A", "“bank” in B"), at=(0.0, 1.0), level=0.1,
         shares=({"river": 0.35, "of": 0.19}, {"loan": 0.23, "to": 0.05}),
-        finding="Hide “river”, and “bank” moves 35 % of the way to the other sentence's “bank”.",
+        finding="Hide “river”, and “bank” moves 35 % of the way to the other sentence's “bank”.",
     ),
     "shown": _shown_only(),
     "hebrew": way_data(
         ("ישבנו על הגדה של הנהר.", "קראנו את הגדה של פסח."), "הגדה", ({"הנהר": 0.41, "של": 0.12}, {"פסח": 0.33, "את": 0.05}),
-        rtl=True, names=("שפת נהר", "ספר"), finding="Hide “הנהר”, and “הגדה” moves 41 % of the distance to its other sense.",
+        rtl=True, names=("שפת נהר", "ספר"), finding="Hide “הנהר”, and “הגדה” moves 41 % of the distance to its other sense.",
     ),
     "64 words": way_data(_long(64), run=8),
     "24 x 16": way_data(layers=24, heads=16),

@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function filled(node, attributes, children) {
+function filled(node, attributes, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else assign(node, name, value);
@@ -121,7 +121,10 @@ function headMap(layers, heads, choose, preview) {
       onblur: () => preview(null),
     }),
   );
-  const [every, label] = [heads > 12 ? 4 : 2, (text) => element("span", { class: "axis", "aria-hidden": "true" }, text)];
+  const [every, label] = [
+    heads > 12 ? 4 : 2,
+    (text) => element("span", { class: "axis", "aria-hidden": "true" }, text),
+  ];
   const row = (layer) => [
     label(layers <= 12 || layer % 4 === 0 ? `L${layer}` : ""),
     ...cells.slice(layer * heads, (layer + 1) * heads),
@@ -144,7 +147,11 @@ function headMap(layers, heads, choose, preview) {
       const text = value === null ? "" : percent(value);
       const name = headName(head, heads);
       cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);
-      assign(cell, "class", `cell${value < 0 ? " away" : ""}${depth > 0.6 ? " deep" : ""}${head === shown ? " shown" : ""}`);
+      assign(
+        cell,
+        "class",
+        `cell${value < 0 ? " away" : ""}${depth > 0.6 ? " deep" : ""}${head === shown ? " shown" : ""}`,
+      );
       assign(cell, "aria-selected", head === chosen);
       assign(cell, "aria-label", text ? `${name}: ${text}` : name);
       assign(cell, "data-tip", text ? `L${Math.floor(head / heads)} H${head % heads}: ${text}` : name);

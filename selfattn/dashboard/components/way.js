@@ -42,12 +42,19 @@ class WayView {
 
   show(data, send) {
     if (data.key !== this.data?.key) {
-      Object.assign(this, { hidden: [...data.chosen.hidden], head: data.chosen.head, hovered: null, hoveredHead: null });
+      Object.assign(this, {
+        hidden: [...data.chosen.hidden],
+        head: data.chosen.head,
+        hovered: null,
+        hoveredHead: null,
+      });
       this.last = null;
     }
     this.data = data;
     this.send = send;
-    this.byAt = data.sides.map(({ words }) => new Map(words.filter(({ at }) => at !== null).map((word) => [word.at, word])));
+    this.byAt = data.sides.map(
+      ({ words }) => new Map(words.filter(({ at }) => at !== null).map((word) => [word.at, word])),
+    );
     const built = JSON.stringify([data.key, data.guess, data.way?.between]);
     if (built !== this.built) this.build();
     this.built = built;
@@ -141,11 +148,16 @@ function findingPart(view) {
 function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   return {
-    node: element("div", { class: "sentences" }, sides.map((side) => side.node)),
+    node: element(
+      "div",
+      { class: "sentences" },
+      sides.map((side) => side.node),
+    ),
     paint: () => sides.forEach((side) => side.paint()),
     layOut: () => {
       const arcs = sides.map((side) => side.arcs());
-      const beside = sides[0].node.offsetTop === sides[1].node.offsetTop || sides[0].node.offsetLeft !== sides[1].node.offsetLeft;
+      const beside =
+        sides[0].node.offsetTop === sides[1].node.offsetTop || sides[0].node.offsetLeft !== sides[1].node.offsetLeft;
       const rooms = arcs.map((all) => Math.max(0, ...all.map((arc) => arc.height + 12)));
       sides.forEach((side, i) => side.draw(arcs[i], beside ? Math.max(...rooms) : rooms[i]));
     },
@@ -195,7 +207,10 @@ function sentencePart(view, side) {
         const to = centre + Math.sign(from - centre) * (4 + 6 * i);
         const [high, half] = [top - height * 1.3, 4 + width / 2];
         return shape("g", { class: "arc", "data-at": word.at }, [
-          shape("path", { d: `M${from} ${top} C${from} ${high} ${to} ${high} ${to} ${top - 5 - width}`, "stroke-width": width }),
+          shape("path", {
+            d: `M${from} ${top} C${from} ${high} ${to} ${high} ${to} ${top - 5 - width}`,
+            "stroke-width": width,
+          }),
           shape("path", { class: "tip-of-arc", d: `M${to} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
         ]);
       }),
@@ -250,10 +265,20 @@ function wordNode(view, side, word) {
     const isGuess = guessed?.[0] === side && guessed[1] === word.at;
     const said = share === null ? "not run" : `${percent(share)} of the way`;
     const classes = { word: true, named: isNamed, leader: isLeader, hidden, guessed: isGuess };
-    assign(node, "class", Object.keys(classes).filter((each) => classes[each]).join(" "));
+    assign(
+      node,
+      "class",
+      Object.keys(classes)
+        .filter((each) => classes[each])
+        .join(" "),
+    );
     assign(node, "aria-pressed", hidden);
     assign(node, "aria-label", `${word.text}: ${said}${hidden ? ", hidden" : ""}${isGuess ? ", your guess" : ""}`);
-    assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${chance ? ` ${chance.replace(/\.?$/, ".")}` : ""}`);
+    assign(
+      node,
+      "data-tip",
+      `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${chance ? ` ${chance.replace(/\.?$/, ".")}` : ""}`,
+    );
     ink.style.setProperty("--share", `${Math.round(25 + 65 * Math.min(1, Math.max(0, share ?? 0)))}%`);
     const value = share === null ? "not run" : percent(share);
     write(number, isGuess ? `your guess: ${value}` : isNamed || isLeader ? value : "");
@@ -295,7 +320,14 @@ function headsPart(view) {
     const together = sides[side].together[at];
     const names = together?.heads.map((head) => `L${Math.floor(head / heads)} H${head % heads}`).join(", ");
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    write(title, !values ? "Heads" : share === null ? "Through one head alone" : `Of these ${percent(share)}, through one head alone`);
+    write(
+      title,
+      !values
+        ? "Heads"
+        : share === null
+          ? "Through one head alone"
+          : `Of these ${percent(share)}, through one head alone`,
+    );
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
     write(how, values ? `${hidden} hidden from ${quoted(word)} in that head only${gradient}` : about.reason);
     const three = together ? `The ${count} largest (${names}) together: ${percent(together.share)}. ` : "";
@@ -316,11 +348,22 @@ function barsPart(view) {
     const rows = side.tokens.map((token) => {
       const [bar, value] = [element("span", { class: "bar" }), element("span", { class: "value" })];
       const name = element("bdi", { class: "token" }, token.text);
-      return { token, name, bar, value, node: element("li", {}, [name, element("span", { class: "track" }, [bar, value])]) };
+      return {
+        token,
+        name,
+        bar,
+        value,
+        node: element("li", {}, [name, element("span", { class: "track" }, [bar, value])]),
+      };
     });
     const badge = element("span", { class: "badge", "aria-hidden": "true" }, side.name);
-    const more = rows.length > SCROLLED ? [element("p", { class: "small" }, `${rows.length} tokens; the list scrolls.`)] : [];
-    const list = element("ol", { class: more.length ? "scrolled" : null, tabindex: more.length ? 0 : null }, rows.map((row) => row.node));
+    const more =
+      rows.length > SCROLLED ? [element("p", { class: "small" }, `${rows.length} tokens; the list scrolls.`)] : [];
+    const list = element(
+      "ol",
+      { class: more.length ? "scrolled" : null, tabindex: more.length ? 0 : null },
+      rows.map((row) => row.node),
+    );
     const node = element("div", { class: `tokens ${side.name.toLowerCase()}`, role: "group" }, [badge, list, ...more]);
     assign(node, "aria-label", `Sentence ${side.name}`);
     return { rows, node };
@@ -338,8 +381,19 @@ function barsPart(view) {
       assign(lists[s].node, "class", `tokens ${side.name.toLowerCase()}${s === asked ? "" : " other"}`);
       lists[s].rows.forEach(({ token, name, bar, value, node }, i) => {
         const hidden = token.at !== null && token.at === view.hidden[s];
-        const classes = { special: token.special, self: token.chosen, hidden, subject: s === asked && token.at === at && at !== null };
-        assign(name, "class", `token ${Object.keys(classes).filter((each) => classes[each]).join(" ")}`);
+        const classes = {
+          special: token.special,
+          self: token.chosen,
+          hidden,
+          subject: s === asked && token.at === at && at !== null,
+        };
+        assign(
+          name,
+          "class",
+          `token ${Object.keys(classes)
+            .filter((each) => classes[each])
+            .join(" ")}`,
+        );
         bar.style.width = `${100 * (weights[i] ?? 0)}%`;
         write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
         assign(node, "data-tip", weights[i] === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
@@ -355,10 +409,15 @@ function barsPart(view) {
     const read = (rows, unit) => (rows ? numbersOf(rows[head], unit)[i] : null);
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
     if (share === null) return "";
-    const steps = score === null || after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
+    const steps =
+      score === null || after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
-  const both = element("div", { class: "lists" }, lists.map((list) => list.node));
+  const both = element(
+    "div",
+    { class: "lists" },
+    lists.map((list) => list.node),
+  );
   return { node: element("section", { class: "reads" }, [title, note, both, habit, sum]), paint };
 }
 

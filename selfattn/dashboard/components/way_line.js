@@ -1,6 +1,6 @@
 /* The way: one line between the two senses (or sentences), with A and B as they are and with a word hidden. */
 
-const MARK = 11; // radius
+const MARK = 12; // radius
 const SPACE = 8; // between labels
 const ROW = 46;
 
@@ -29,7 +29,9 @@ function linePart(view) {
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
   const noise = shape("text", { class: "note" }, "noise level");
   svg.append(still, ...marks.flatMap((each) => each.all), noise);
-  const ends = [0, 1].map(() => element("div", { class: "end" }, [element("strong"), element("span", { class: "small" })]));
+  const ends = [0, 1].map(() =>
+    element("div", { class: "end" }, [element("strong"), element("span", { class: "small" })]),
+  );
   const names = element("div", { class: "ends" }, ends);
   let drawn = null; // {x, rows, width} of the last layout
 
@@ -72,18 +74,26 @@ function linePart(view) {
           class: `dot ${oneSense ? "" : "ab"[end]}`,
           cx: x(at).toFixed(1),
           cy: axis,
-          r: 5.5,
+          r: 6,
           role: "img",
           "aria-label": text,
           "data-tip": text,
         }),
       );
     const bracket = axis + 20;
-    const whole = shape("text", { class: "note", x: (left + right) / 2, y: bracket + 4, "text-anchor": "middle" }, "100\u00a0%");
-    const about = shape("g", { class: "about", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about }, [
-      shape("circle", { cx: width - 9, cy: bracket, r: 8 }),
-      shape("text", { x: width - 9, y: bracket + 4, "text-anchor": "middle" }, "?"),
-    ]);
+    const whole = shape(
+      "text",
+      { class: "note", x: (left + right) / 2, y: bracket + 4, "text-anchor": "middle" },
+      "100\u00a0%",
+    );
+    const about = shape(
+      "g",
+      { class: "about", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about },
+      [
+        shape("circle", { cx: width - 9, cy: bracket, r: 8 }),
+        shape("text", { x: width - 9, y: bracket + 4, "text-anchor": "middle" }, "?"),
+      ],
+    );
     const group = shape("g", {}, dots);
     still.replaceChildren(
       shape("path", { class: "axis", d: `M0 ${axis} H${width}` }),
@@ -103,8 +113,10 @@ function linePart(view) {
   /** Each end's name under its tick, as wide as there is room on both sides. */
   function nameEnds(way, { x, width }) {
     const middle = (x(0) + x(1)) / 2;
-    const reach = [Math.min(x(0), middle - x(0)), Math.min(width - x(1), x(1) - middle)].map((each) => each - SPACE / 2);
-    const narrow = Math.min(...reach) < 50;
+    const reach = [Math.min(x(0), middle - x(0)), Math.min(width - x(1), x(1) - middle)].map(
+      (each) => each - SPACE / 2,
+    );
+    const narrow = Math.min(...reach) < 40;
     way.ends.forEach(({ label, count }, end) => {
       const [name, more] = ends[end].children;
       write(name, label);
@@ -140,7 +152,10 @@ function linePart(view) {
       assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
       for (const arrow of [mark.shaft, mark.head]) arrow.classList.toggle("named", named.includes(at));
       write(mark.before, "as it is");
-      write(mark.after, at === null ? "" : `without ${quoted(view.byAt[side].get(at).text)}${to === null ? ": not run" : ""}`);
+      write(
+        mark.after,
+        at === null ? "" : `without ${quoted(view.byAt[side].get(at).text)}${to === null ? ": not run" : ""}`,
+      );
       mark.before.classList.toggle("now", !hidden);
       mark.after.classList.toggle("now", hidden);
       return [
@@ -179,5 +194,15 @@ function sideMarks(name) {
   const head = shape("path", { class: "head", d: "M0 0 l-10 -5.5 v11 z" });
   const [hollow, solid, ghost] = ["hollow", "solid", "ghost"].map(dot);
   const [before, after] = [shape("text", { class: "label" }), shape("text", { class: "label" })];
-  return { band, shaft, head, hollow, solid, ghost, before, after, all: [band, shaft, head, hollow, ghost, solid, before, after] };
+  return {
+    band,
+    shaft,
+    head,
+    hollow,
+    solid,
+    ghost,
+    before,
+    after,
+    all: [band, shaft, head, hollow, ghost, solid, before, after],
+  };
 }
