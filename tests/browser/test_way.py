@@ -107,7 +107,7 @@ def test_every_effect_and_weight_is_written(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     together = percent(side["together"]["6"]["share"])
-    expect(page.locator(".effects .sum")).to_contain_text(f"together: {together}. All heads: {percent(0.436)}.")
+    expect(page.locator(".effects")).to_contain_text(f"together: {together}. All heads: {percent(0.436)}.")
     for head in (10, 41):
         cells.nth(head).hover()
         for name, each in zip("ab", data["sides"]):
