@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run quick test test-long test-held-back test-ray lint bench gpu-check clean
+.PHONY: run quick test test-long test-held-back test-ray lint lint-components bench gpu-check clean
 
 run: .venv/runtime
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
@@ -42,10 +42,23 @@ test-held-back: .venv/dev
 test-ray: .venv/ray
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ray tests/ray
 
-lint: .venv/dev
+lint: .venv/dev lint-components
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
+
+# JavaScript and CSS of the components. Without npm the rest of lint goes on.
+lint-components:
+ifeq ($(shell command -v npm 2>/dev/null),)
+	@echo "npm is missing: the components' JavaScript and CSS are not checked. Install Node.js 20 or later, then run make lint."
+else
+lint-components: node_modules/installed
+	npm run --silent lint
+
+node_modules/installed: package.json package-lock.json .npmrc
+	npm ci --silent
+	touch $@
+endif
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
@@ -55,7 +68,7 @@ gpu-check: .venv/runtime
 	$(BIN)/python -m benchmarks.gpu_check $(ARGS)
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,174 @@
+/* Shared by all components: elements, numbers, tooltip, keyboard, and the map of heads. Every text is set as text, never as HTML. */
+
+function filled(node, attributes, children = []) {
+  const all = typeof attributes === "string" ? { class: attributes } : attributes;
+  for (const [name, value] of Object.entries(all)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else assign(node, name, value);
+  }
+  node.append(...[children].flat());
+  return node;
+}
+
+/** An HTML element. attributes: or its class alone; "onclick" is a listener. children: nodes and texts. */
+function element(tag, attributes = {}, children = []) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element, likewise. */
+function shape(tag, attributes = {}, children = []) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+/** Set an attribute, or remove it (null). */
+function assign(node, name, value) {
+  if (value === null) node.removeAttribute(name);
+  else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+}
+
+/** Set a text; an equal one is left alone, so that screen readers don't read it again. */
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Add or remove classes: {named: true, hidden: false}. */
+function flag(node, flags) {
+  for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on));
+}
+
+/** A number as selfattn/numbers.py writes it: a true minus sign, halves away from zero, no sign on a zero. */
+function decimal(value, places = 2) {
+  if (Number.isNaN(value)) return "unknown";
+  const digits = Number.isFinite(value) ? Math.abs(value).toFixed(places) : "∞";
+  return value < 0 && /[1-9∞]/.test(digits) ? `−${digits}` : digits;
+}
+
+/** A part of a way, 1 being all: "44 %", with a no-break space. */
+function percent(value) {
+  return `${decimal(100 * value, 0)}\u00a0%`;
+}
+
+/** An attention weight: "0.31"; one that two decimals would call 0 has its first digit. */
+function weight(value) {
+  if (value > 0 && value < 0.0001) return "under 0.0001";
+  return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
+}
+
+/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]. */
+function numbersOf(row, unit) {
+  return row.split(",").map((text) => (text === "" ? null : Number(text) / unit));
+}
+
+/** A text in quotation marks; one that runs from right to left is kept apart from the text around it. */
+function quoted(text) {
+  return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
+}
+
+/** A number, kept between 0 and `most`. */
+function clamp(value, most) {
+  return Math.max(0, Math.min(value, most));
+}
+
+/** Listeners that call `show(thing)` while the pointer or the keyboard is on an element, and `show(null)` after that. */
+function previewing(show, thing) {
+  return {
+    onpointerenter: () => show(thing),
+    onpointerleave: () => show(null),
+    onfocus: (event) => event.target.matches(":focus-visible") && show(thing),
+    onblur: () => show(null),
+  };
+}
+
+/** Show the text of data-tip beside what the pointer or the keyboard is on; Escape hides it. */
+function addTooltip(root) {
+  const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
+  const hide = () => assign(box, "hidden", "");
+  const show = ({ target }) => {
+    const node = target.closest?.("[data-tip]");
+    if (!node) return hide();
+    write(box, node.dataset.tip);
+    assign(box, "hidden", null);
+    const [around, place] = [root.getBoundingClientRect(), node.getBoundingClientRect()];
+    const centre = place.left + place.width / 2 - around.left;
+    const above = place.top - box.offsetHeight - 6;
+    box.style.left = `${clamp(centre - box.offsetWidth / 2, around.width - box.offsetWidth)}px`;
+    box.style.top = `${(above < 0 ? place.bottom + 6 : above) - around.top}px`;
+  };
+  filled(root, {
+    onpointerover: show,
+    onpointerleave: hide,
+    onfocusin: (event) => event.target.matches(":focus-visible") && show(event),
+    onfocusout: hide,
+    onkeydown: (event) => event.key === "Escape" && hide(),
+  });
+  root.append(box);
+}
+
+/** One tab stop for many items: arrow keys, Home and End move between them, `columns` in a row. Returns a function that sets the stop. */
+function addArrowKeys(container, items, columns) {
+  const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
+  const onkeydown = (event) => {
+    const from = items.indexOf(event.target);
+    const [start, end] = [from - (from % columns), from - (from % columns) + columns - 1];
+    const { key } = event;
+    const to = { Home: start, End: end, ArrowRight: Math.min(from + 1, end), ArrowLeft: Math.max(from - 1, start) }[
+      key
+    ];
+    const next = items[to ?? { ArrowDown: from + columns, ArrowUp: from - columns }[key]];
+    if (from < 0 || !next) return;
+    event.preventDefault();
+    next.focus();
+  };
+  filled(container, { onkeydown, onfocusin: ({ target }) => items.includes(target) && setStop(items.indexOf(target)) });
+  setStop(0);
+  return setStop;
+}
+
+/** "L0 H10" of a head that is numbered layer by layer, and the same for a sentence. */
+function headLabel(head, heads) {
+  return `L${Math.floor(head / heads)} H${head % heads}`;
+}
+
+function headName(head, heads) {
+  return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
+}
+
+/** A map of layers x heads as buttons. `choose(head)` follows a click, `preview(head or null)` the pointer and the focus. */
+function headMap(layers, heads, choose, preview) {
+  const range = (length, make) => Array.from({ length }, (_, i) => make(i));
+  const cells = range(layers * heads, (head) => {
+    const name = { type: "button", class: "cell", role: "gridcell", "data-id": `head ${head}` };
+    return element("button", { ...name, onclick: () => choose(head), ...previewing(preview, head) });
+  });
+  const label = (text) => element("span", { class: "axis", "aria-hidden": "true" }, text);
+  const [step, every] = [heads > 12 ? 4 : 2, layers > 12 ? 4 : 1];
+  const top = range(heads, (head) => label(head % step === 0 ? `H${head}` : ""));
+  const rows = range(layers, (layer) => [
+    label(layer % every === 0 ? `L${layer}` : ""),
+    ...cells.slice(layer * heads, (layer + 1) * heads),
+  ]);
+  const node = element("div", { class: `map ${layers <= 6 ? "" : layers <= 12 ? "tall" : "taller"}`, role: "grid" }, [
+    element("div", { class: "row", "aria-hidden": "true" }, [label(""), ...top]),
+    ...rows.map((row) => element("div", { class: "row", role: "row" }, row)),
+  ]);
+  node.style.setProperty("--heads", heads);
+  const setStop = addArrowKeys(node, cells, heads);
+
+  /** Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one. */
+  function paint({ label, values, largest, printed, chosen, shown }) {
+    assign(node, "aria-label", label);
+    cells.forEach((cell, head) => {
+      const value = values?.[head] ?? null;
+      const depth = clamp(Math.abs(value) / largest, 1);
+      const text = value === null ? "" : `: ${percent(value)}`;
+      cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);
+      flag(cell, { away: value < 0, deep: depth > 0.6, shown: head === shown });
+      assign(cell, "aria-selected", head === chosen);
+      assign(cell, "aria-label", headName(head, heads) + text);
+      assign(cell, "data-tip", headLabel(head, heads) + text);
+      write(cell, Math.abs(value) >= printed ? percent(value) : "");
+    });
+    if (!node.contains(node.getRootNode().activeElement)) setStop(chosen);
+  }
+  return { node, paint };
+}

@@ -1,0 +1,347 @@
+/* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
+
+const PRINTED = 0.05; // the map and the bars print numbers from here on
+const SEEN = 0.15; // of the deepest colour: from here on, brown needs its key
+const SCROLLED = 24; // tokens: a longer list scrolls inside itself
+
+const views = new WeakMap(); // by parentElement
+
+/** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
+export default function way({ data, parentElement, setStateValue }) {
+  const view = views.get(parentElement) ?? new WayView(parentElement);
+  views.set(parentElement, view);
+  const call = view.show(data, setStateValue);
+  // A call that a later one has overtaken is cleaned up as well, while the view lives on.
+  return () => {
+    if (view.calls !== call) return;
+    views.delete(parentElement);
+    view.remove();
+  };
+}
+
+/** The data, the visitor's choices, and the parts that draw them. */
+class WayView {
+  calls = 0;
+
+  constructor(parent) {
+    this.body = element("div");
+    this.root = element("div", "selfattn way", this.body);
+    parent.append(this.root);
+    addTooltip(this.root);
+    const again = () => (this.frame ??= requestAnimationFrame(() => this.layOut()));
+    this.observer = new ResizeObserver(again);
+    this.observer.observe(this.root);
+    document.fonts.ready.then(again);
+  }
+
+  remove() {
+    cancelAnimationFrame(this.frame);
+    this.observer.disconnect();
+    this.root.remove();
+  }
+
+  show(data, send) {
+    if (data.key !== this.data?.key) {
+      const { hidden, head } = data.chosen;
+      Object.assign(this, { hidden: [...hidden], head, hovered: null, hoveredHead: null, last: null });
+    }
+    const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
+    Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
+    const built = JSON.stringify([data.key, data.guess, data.way?.between]);
+    if (built !== this.built) this.build();
+    this.built = built;
+    for (const part of this.parts) part.show?.();
+    this.paint();
+    this.layOut();
+    return ++this.calls;
+  }
+
+  build() {
+    const focused = this.root.getRootNode().activeElement?.dataset?.id;
+    const line = this.data.way ? [linePart(this)] : [];
+    this.parts = [findingPart(this), sentencesPart(this)];
+    if (!this.data.guess) this.parts.push(...line, headsPart(this), beyondPart(this));
+    this.body.replaceChildren(...this.parts.map((part) => part.node));
+    if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  paint() {
+    for (const part of this.parts) part.paint?.();
+  }
+
+  layOut() {
+    this.frame = null;
+    if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
+  }
+
+  /** The word of a side that the way shows hidden: the one that is, else the leading one. */
+  drawn(side) {
+    return this.hidden[side] ?? this.data.sides[side].leader;
+  }
+
+  share(side, at) {
+    return this.byAt[side].get(at)?.share ?? null;
+  }
+
+  text(side, at) {
+    return quoted(this.byAt[side].get(at)?.text ?? "");
+  }
+
+  /** The sentence whose leading word moves it further. */
+  get leading() {
+    const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
+    return b > a ? 1 : 0;
+  }
+
+  /** The word that the heads are shown for: under the pointer, else hidden last, else the leading one. `at` may be null. */
+  get subject() {
+    if (this.hovered) return this.hovered;
+    const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
+    return { side, at: this.drawn(side) };
+  }
+
+  /** Take over choices and draw them. */
+  set(choices) {
+    Object.assign(this, choices);
+    this.paint();
+  }
+
+  press(side, at) {
+    if (this.data.guess) return this.send("guess", [side, at]);
+    this.set({ hidden: this.hidden.with(side, this.hidden[side] === at ? null : at), last: side });
+    this.send("hidden", this.hidden);
+  }
+}
+
+function findingPart(view) {
+  const [finding, below] = [element("h2", "finding"), element("div", "below")];
+  const show = () => {
+    write(finding, view.data.finding);
+    below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
+  };
+  return { node: element("div", {}, [finding, below]), show };
+}
+
+function sentencesPart(view) {
+  const sides = [0, 1].map((side) => sentencePart(view, side));
+  const nodes = sides.map((side) => side.node);
+  const paint = () => sides.forEach((side) => side.paint());
+  const layOut = () => {
+    const all = sides.map((side) => side.arcs());
+    const rooms = all.map(({ room, first }) => (first ? room : 0));
+    const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
+    sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
+  };
+  return { node: element("div", "sentences", nodes), paint, layOut };
+}
+
+function sentencePart(view, side) {
+  const { name, dir, words } = view.data.sides[side];
+  const nodes = words.map((word) => wordNode(view, side, word));
+  const chosen = nodes[words.findIndex((word) => word.kind === "chosen")].node;
+  const badge = element("span", { class: "badge", "aria-hidden": "true" }, name);
+  const lines = shape("svg", { class: "arcs", "aria-hidden": "true" });
+  const text = element("p", { class: words.length > 24 ? "text long" : "text", dir }, [badge, lines]);
+  let glued = null; // punctuation stays on the line of its word
+  words.forEach((word, i) => {
+    const joined = i > 0 && !word.gap && [word, words[i - 1]].some((each) => each.kind === "punctuation");
+    if (!joined) text.append(word.gap ? " " : "", (glued = element("span", "glued")));
+    glued.append(nodes[i].node);
+  });
+  const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
+
+  /** The named words on the chosen word's line, the nearest first; the room above for their arcs; whether it is the first line. */
+  function arcs() {
+    const to = boxOf(chosen);
+    const { named } = view.data.sides[side];
+    const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
+    const found = nodes
+      .filter(({ word }) => named.includes(word.at) && !view.data.guess)
+      .map(({ word, node }) => ({ word, box: boxOf(node) }))
+      .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
+      .sort((one, other) => Math.abs(far(one.box)) - Math.abs(far(other.box)))
+      .map(({ word, box }, i) => ({ word, dx: far(box), height: Math.min(22 + 12 * i, 16 + Math.abs(far(box)) / 4) }));
+    const room = Math.max(0, ...found.map((arc) => arc.height + 12));
+    return { found, room, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
+  }
+
+  function draw({ found, room, first }, above) {
+    text.style.paddingTop = `${above}px`;
+    chosen.style.marginTop = `${first ? 0 : room}px`;
+    const [to, around] = [boxOf(chosen), text.getBoundingClientRect()];
+    const [top, centre] = [to.top - around.top - 3, to.left + to.width / 2 - around.left];
+    const paths = found.map(({ word, dx, height }, i) => {
+      const width = 2 + 6 * clamp(word.share, 1);
+      const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
+      const [high, half] = [top - height * 1.3, 4 + width / 2];
+      const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
+      return shape("g", { class: "arc", "data-at": word.at }, [
+        shape("path", { d, "stroke-width": width }),
+        shape("path", { class: "tip-of-arc", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
+      ]);
+    });
+    lines.replaceChildren(...paths);
+    fade();
+  }
+
+  /** The arc of the hidden word fades. */
+  function fade() {
+    for (const arc of lines.children) flag(arc, { cut: arc.dataset.at === String(view.hidden[side]) });
+  }
+
+  const paint = () => {
+    for (const each of nodes) each.paint?.();
+    fade();
+  };
+  return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
+}
+
+function wordNode(view, side, word) {
+  if (word.kind === "punctuation") return { word, node: element("span", {}, word.text) };
+  const [ink, number] = [element("bdi", "ink", word.text), element("span", "number")];
+  if (word.kind === "chosen") return { word, node: element("strong", "chosen", ink) };
+  const { at } = word;
+  const about = { type: "button", class: "word", "data-id": `word ${side} ${at}`, onclick: () => view.press(side, at) };
+  const hover = (hovered) => view.set({ hovered });
+  const node = element("button", { ...about, ...previewing(hover, { side, at }) }, [ink, number]);
+
+  function paint() {
+    const { sides, guess, guessed, word: asked } = view.data;
+    if (guess) return assign(node, "aria-label", word.text);
+    const { share, chance } = view.byAt[side].get(at);
+    const hidden = view.hidden[side] === at;
+    const named = sides[side].named.includes(at);
+    const leader = !sides[side].named.length && sides[side].leader === at;
+    const mine = guessed?.[0] === side && guessed[1] === at;
+    const value = share === null ? "not run" : percent(share);
+    const said = share === null ? value : `${value} of the way`;
+    flag(node, { named, leader, hidden, guessed: mine });
+    assign(node, "aria-pressed", hidden);
+    assign(node, "aria-label", `${word.text}: ${said}${hidden ? ", hidden" : ""}${mine ? ", your guess" : ""}`);
+    const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
+    assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
+    ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
+    write(number, mine ? `your guess: ${value}` : named || leader ? value : "");
+  }
+  return { word, node, paint };
+}
+
+function headsPart(view) {
+  const { layers, heads } = view.data.heads;
+  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
+  const swatches = [element("span", "swatch"), "toward ", element("span", "swatch away"), "away"];
+  const key = element("p", "small key", swatches);
+  const choose = (head) => {
+    view.set({ head });
+    view.send("head", head);
+  };
+  const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
+  const bars = barsPart(view);
+
+  /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
+  function effects(side, at) {
+    const { exact, gradient } = view.data.sides[side];
+    const row = at === null ? null : (exact[at] ?? gradient[at]);
+    return row ? numbersOf(row, 10000) : null;
+  }
+
+  function paint() {
+    const { sides, word, heads: about } = view.data;
+    const { side, at } = view.subject;
+    const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
+    const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
+    const largest = Math.max(PRINTED, ...leading.map(Math.abs));
+    write(title, `${share === null || !values ? "T" : `Of these ${percent(share)}, t`}hrough one head alone`);
+    const gradient = sides[side].exact[at] ? "" : ", by gradient";
+    const done = `${view.text(side, at)} hidden from ${quoted(word)} in that head only${gradient}`;
+    write(how, about.reason || (values ? done : ""));
+    const names = together?.heads.map((head) => headLabel(head, heads)).join(", ");
+    const count = together?.heads.length === 3 ? "three" : together?.heads.length;
+    const most = together ? `The ${count} largest (${names}) together: ${percent(together.share)}. ` : "";
+    write(sum, values && share !== null ? `${most}All heads: ${percent(share)}.` : "");
+    assign(key, "hidden", values?.some((value) => value < -SEEN * largest) ? null : "");
+    const label = `${title.textContent}: ${how.textContent}`;
+    map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
+    bars.paint();
+  }
+  const effect = element("section", "effects", [title, how, map.node, sum, key]);
+  return { node: element("div", "heads", [effect, bars.node]), paint };
+}
+
+function barsPart(view) {
+  const [title, habit, sum] = [element("h3"), element("p"), element("p", "sum")];
+  const note = element("p", "small", "attention weight: what the head reads, not what that changes");
+  const lists = view.data.sides.map((side) => tokenList(view, side));
+  const nodes = lists.map((list) => list.node);
+
+  function paint() {
+    const { sides, word, heads: about } = view.data;
+    const head = view.hoveredHead ?? view.head;
+    const { side: asked, at } = view.subject;
+    write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
+    write(habit, about.habits[head] ? `This head mostly ${about.habits[head].replace(/\.?$/, ".")}` : "");
+    lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
+    write(sum, arithmetic(sides[asked], at, head));
+  }
+
+  /** The kernel's line for the word that is asked about. */
+  function arithmetic({ tokens, weights, scores, scaled }, at, head) {
+    const i = at === null ? -1 : tokens.findIndex((token) => token.at === at);
+    const read = (rows, unit) => (rows ? (numbersOf(rows[head], unit)[i] ?? null) : null);
+    const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
+    if (share === null) return "";
+    const steps = [score, after].includes(null)
+      ? ""
+      : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
+    return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
+  }
+  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit, sum]), paint };
+}
+
+/** A bar for each token of a sentence. */
+function tokenList(view, { name, tokens }) {
+  const rows = tokens.map((token) => {
+    const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
+    flag(text, { special: token.special, self: token.chosen });
+    return { token, text, bar, value, node: element("li", {}, [text, element("span", "track", [bar, value])]) };
+  });
+  const scrolls = rows.length > SCROLLED;
+  const kind = scrolls ? { class: "scrolled", tabindex: 0 } : {};
+  const list = element(
+    "ol",
+    { ...kind, "aria-label": `Sentence ${name}` },
+    rows.map(({ node }) => node),
+  );
+  const note = element("p", "small", scrolls ? `${rows.length} tokens; the list scrolls.` : "");
+  const badge = element("span", { class: "badge", "aria-hidden": "true" }, name);
+  const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
+  let last = null; // head
+
+  /** asked: the word that the heads are shown for; undefined on the other side. */
+  function paint(head, hidden, asked) {
+    const weights = numbersOf(view.data.sides["AB".indexOf(name)].weights[head], 1000);
+    flag(node, { other: asked === undefined });
+    rows.forEach(({ token, text, bar, value, node: row }, i) => {
+      flag(text, {
+        hidden: token.at !== null && token.at === hidden,
+        subject: token.at !== null && token.at === asked,
+      });
+      bar.style.width = `${100 * weights[i]}%`;
+      write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
+      assign(row, "data-tip", weights[i] === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
+    });
+    if (head !== last)
+      list.scrollTop = rows[weights.indexOf(Math.max(...weights))].node.offsetTop - list.clientHeight / 2;
+    last = head;
+  }
+  return { node, paint };
+}
+
+function beyondPart(view) {
+  const node = element("p", "beyond");
+  const show = () => {
+    const { text, link } = view.data.beyond;
+    node.replaceChildren(text, ...(link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : []));
+  };
+  return { node, show };
+}

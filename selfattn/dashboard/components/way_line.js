@@ -1,0 +1,181 @@
+/* The way: one line between the two senses (or sentences), with A and B as they are and with a word hidden. */
+
+const MARK = 12; // radius
+const SPACE = 8; // between labels
+const ROW = 46; // where A and B would meet, B has a row of its own
+const NOISE =
+  "Noise level: moves this long or longer go the wrong way at most once for eight times that they go toward.";
+
+/** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
+function spread(labels, width) {
+  labels.sort((one, other) => one.x - other.x).forEach((label) => (label.left = label.x - label.size / 2));
+  for (let round = 0; round < 8; round++) {
+    labels.slice(1).forEach((label, i) => {
+      const over = Math.max(0, labels[i].left + labels[i].size + SPACE - label.left);
+      labels[i].left -= over / 2;
+      label.left += over / 2;
+    });
+  }
+  let limit = width;
+  for (const label of labels.toReversed()) limit = (label.left = Math.min(label.left, limit - label.size)) - SPACE;
+  limit = 0;
+  for (const label of labels) limit = (label.left = Math.max(label.left, limit)) + label.size + SPACE;
+}
+
+function move(node, x, y, scale = 1) {
+  node.style.transform = `translate(${x.toFixed(1)}px, ${y}px) scale(${scale}, 1)`;
+}
+
+/** What is drawn of one sentence, from back to front, at the origin. */
+function sideMarks(name) {
+  const dot = (kind) =>
+    shape("g", `mark ${name.toLowerCase()} ${kind}`, [
+      shape("circle", { r: MARK - (kind === "solid" ? 0 : 1) }),
+      shape("text", { "text-anchor": "middle", y: 4.5 }, name),
+    ]);
+  return {
+    band: shape("rect", { class: "band", y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
+    head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
+    hollow: dot("hollow"),
+    ghost: dot("ghost"),
+    solid: dot("solid"),
+    before: shape("text", "label", "as it is"),
+    after: shape("text", "label"),
+  };
+}
+
+function linePart(view) {
+  const still = shape("g"); // the line itself: drawn anew for another width
+  const marks = view.data.sides.map(({ name }) => sideMarks(name));
+  const noise = shape("text", "label", "noise level");
+  const all = marks.flatMap((each) => Object.values(each));
+  const svg = shape("svg", { class: "line", role: "group" }, [still, ...all, noise]);
+  const ends = [0, 1].map(() => element("div", {}, [element("strong"), element("span", "small")]));
+  let drawn = null; // {x, rows, width} of the last layout
+
+  /** Every position that a side's marks may take. */
+  function positions(side) {
+    const { at, toward, level } = view.data.way;
+    const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
+    return [0, level ?? 0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
+  }
+
+  function layOut() {
+    const { way } = view.data;
+    const width = svg.clientWidth;
+    const values = [0, 1, ...way.dots.flat().map((dot) => dot.x), ...positions(0), ...positions(1)];
+    const [low, high, pad] = [Math.min(...values), Math.max(...values), 2 * MARK];
+    const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
+    const [a, b] = [0, 1].map((side) => positions(side).map(x));
+    const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
+    const first = (way.between === "senses" ? 36 : 18) + MARK;
+    const rows = [first, apart ? first : first + ROW];
+    const axis = rows[1] + (way.level === null ? 32 : 42);
+    drawn = { x, rows, width };
+    assign(svg, "height", axis + 30);
+    assign(svg, "aria-label", way.about);
+    drawLine(way, axis);
+    nameEnds(way);
+    paint();
+    requestAnimationFrame(() => flag(svg, { moves: true }));
+  }
+
+  /** The colour of an end; both grey where A and B are of one sense. */
+  function colour({ toward }, end) {
+    return toward[0] === toward[1] ? "" : "ab"[end];
+  }
+
+  function drawLine(way, axis) {
+    const { x, width } = drawn;
+    const [left, right, middle, foot] = [x(0), x(1), x(0.5), axis + 20];
+    const dots = way.dots
+      .flatMap((sentences, end) => sentences.map((sentence) => ({ ...sentence, end })))
+      .sort((one, other) => one.x - other.x)
+      .map(({ x: at, text, end }) => {
+        const said = { role: "img", "aria-label": text, "data-tip": text };
+        return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
+      });
+    const about = { class: "label about", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const group = shape("g", {}, dots);
+    still.replaceChildren(
+      shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
+      shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
+      shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, percent(1)),
+      group,
+    );
+    if (dots.length) addArrowKeys(group, dots, dots.length);
+    if (way.between !== "senses") return;
+    const label = shape("text", { class: "label", y: 12 }, "from here nearer to the other sense");
+    still.prepend(shape("path", { class: "rail divider", d: `M${middle} 18 V${axis + 9}` }), label);
+    const size = label.getComputedTextLength();
+    assign(label, "x", clamp(middle - size / 2, width - size));
+  }
+
+  /** Each end's name under its tick, as wide as there is room on both sides of it. */
+  function nameEnds(way) {
+    const [left, right, middle] = [0, 1, 0.5].map(drawn.x);
+    const reach = [Math.min(left, middle - left), Math.min(drawn.width - right, right - middle)];
+    const narrow = Math.min(...reach) < 44;
+    way.ends.forEach(({ label, count }, end) => {
+      const [name, more] = ends[end].children;
+      write(name, label);
+      write(more, count ? `${count} other sentences, a dot each` : "");
+      assign(ends[end], "class", `end ${colour(way, end)}${narrow ? " narrow" : ""}`);
+      const start = end ? right - reach[1] - left - reach[0] : left - reach[0];
+      ends[end].style.marginInlineStart = narrow ? "0" : `${start}px`;
+      ends[end].style.width = narrow ? "50%" : `${2 * reach[end]}px`;
+    });
+  }
+
+  /** Place a side's marks. Returns its two labels, which are still to be placed. */
+  function place(side) {
+    const { x, rows } = drawn;
+    const { way, sides } = view.data;
+    const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
+    const { hovered } = view;
+    const moved = (share) => x(way.at[side] + way.toward[side] * share);
+    const share = view.share(side, at);
+    const [from, to] = [moved(0), moved(share ?? 0)];
+    const hidden = share !== null && view.hidden[side] !== null;
+    const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
+    const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
+    move(mark.band, from, y, moved(way.level ?? 0) - from);
+    move(mark.shaft, from, y, sign * Math.max(0, length - 7));
+    move(mark.head, from + sign * length, y, sign);
+    move(mark.solid, hidden ? to : from, y);
+    move(mark.hollow, hidden ? from : to, y);
+    move(mark.ghost, moved(ghost ?? 0), y);
+    assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
+    assign(mark.hollow, "visibility", share === null ? "hidden" : null);
+    assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
+    for (const part of [mark.shaft, mark.head]) flag(part, { named: sides[side].named.includes(at) });
+    write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
+    flag(mark.before, { now: !hidden });
+    flag(mark.after, { now: hidden });
+    return [
+      { node: mark.before, x: from, y },
+      { node: mark.after, x: to + way.toward[side], y },
+    ];
+  }
+
+  function paint() {
+    if (!drawn) return;
+    const { x, rows, width } = drawn;
+    const { at, toward, level } = view.data.way;
+    const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    for (const label of labels) label.size = label.node.getComputedTextLength();
+    for (const y of new Set(rows)) {
+      const row = labels.filter((label) => label.y === y);
+      spread(row, width);
+      for (const label of row) move(label.node, label.left, y - MARK - 7);
+    }
+    assign(noise, "visibility", level === null ? "hidden" : null);
+    const side = rows[0] === rows[1] ? view.leading : 1;
+    const size = noise.getComputedTextLength();
+    const centre = x(at[side] + (toward[side] * level) / 2);
+    move(noise, clamp(centre - size / 2, width - size), rows[side] + 25);
+  }
+
+  return { node: element("div", "way-line", [svg, element("div", "ends", ends)]), paint, layOut };
+}
