@@ -49,9 +49,8 @@ def show() -> None:
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
-        ".st-key-history,.st-key-out_of_sight{display:none}"
-        ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}"
-        ".st-key-answer p{font-size:1.2rem;font-weight:600;line-height:1.4;margin:0}"
+        ".st-key-history{display:none}"
+        ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
         ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"

@@ -18,42 +18,59 @@ from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.queue import alone
-from selfattn.encoders.capture import Hide
+from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.senses import HiddenWordsReport
+from selfattn.panel import Panel
+from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
+from selfattn.views.main_view import leading_words, measured, put_together
 from selfattn.words import fold
 
 T = TypeVar("T")
+Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
 # Tokens of a short sentence: hiding its words takes less time than waiting for a place for costly work.
 SHORT = 32
 SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
-def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
-    """Return the pair's answer. Its heads are by gradient until `complete` has run them, which takes most of the time."""
-    _, view = keyed_answer(encoder, pair, way)
-    return view
+def panel_of(
+    encoder: Encoder,
+    pair: Pair,
+    way: str = SENSES,
+    *,
+    hidden: Hidden = (None, None),
+    head: Head | None = None,
+    guess: bool = False,
+    guessed: tuple[int, int] | None = None,
+    code: str = "",
+) -> Panel:
+    """Return the pair's panel. Its heads are by gradient until `complete` has run them, which takes most of the time.
 
-
-def keyed_answer(encoder: Encoder, pair: Pair, way: str = SENSES) -> tuple[Hashable, WordInTwoSentences]:
-    """Return the cache key of the pair's answer, and the answer."""
-    found = hidden_of(encoder, pair, way)
-    other = hidden_of(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
+    hidden, head, guess, guessed, code: as in `put_together`.
+    """
+    found, means = hidden_of(encoder, pair, way), means_of_senses(encoder, pair.word) if way == SENSES else None
     leading = leading_words(found)
-    wanted = dict.fromkeys([*leading, *session.RUN.get().get(_key(encoder, pair, way), ())])
+    wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
     heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
-    exact, many = tuple(each.exact for each in heads), _over_many(encoder) if found.senses is not None else None
-    key = ("view", pair.key, way, labels_key(encoder, pair.word), exact, tuple(wanted), many is not None)
-    known = not labelled_rows(pair.word).empty
-    return key, cached(
+    many, profiles = over_many(encoder, pair.word), stored_report(HeadProfiles, encoder)
+    exact = tuple(each.exact for each in heads)
+    key = ("panel", pair.key, way, labels_key(encoder, pair.word), exact, many is not None, hidden, head, guess, guessed, code)
+    return cached(
         encoder,
         key,
-        lambda _: put_together(encoder, found, heads, over_many=many, labelled=known, between_senses=other),
-    )
+        lambda _: put_together(
+            encoder, found, heads, means=None if found.senses is None else means, over_many=many,
+            profiles=profiles and profiles.report, hidden=hidden, head=head, guess=guess, guessed=guessed, code=code,
+        ),
+    )  # fmt: skip
+
+
+def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
+    """Return the head that the figure shows first."""
+    chosen = panel_of(encoder, pair, way).live.data["chosen"]["head"]
+    return Head(*divmod(chosen, encoder.n_heads))
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
@@ -62,7 +79,7 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
     It does nothing while other pages run: in a class it would take most of the processor time, and the map says that it is by
     gradient.
     """
-    found, key = hidden_of(encoder, pair, way), _key(encoder, pair, way)
+    found, key = hidden_of(encoder, pair, way), answer_key(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
     if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
         return False
@@ -70,13 +87,6 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
         _heads(encoder, pair, found, way, at, run=True)
     session.COMPLETED.set(key)
     return True
-
-
-def run_heads_of(encoder: Encoder, pair: Pair, way: str, at: tuple[int, int]) -> None:
-    """Add a word to those whose heads are run."""
-    key, run = _key(encoder, pair, way), session.RUN.get()
-    if at not in run.get(key, ()):
-        session.RUN.set({key: (*run.get(key, ()), at)})
 
 
 def between_senses(encoder: Encoder, pair: Pair) -> bool:
@@ -161,8 +171,9 @@ def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
     return table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
 
 
-def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
-    return (encoder_key(encoder), pair.key, way)
+def answer_key(encoder: Encoder, pair: Pair, way: str) -> Hashable:
+    """Return what identifies an answer."""
+    return encoder_key(encoder), pair.key, way
 
 
 def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
@@ -203,7 +214,7 @@ def _can(encoder: Encoder) -> bool:
     return not (encoder.hide_reason or encoder.one_head_reason)
 
 
-def _over_many(encoder: Encoder) -> HiddenWordsReport | None:
-    """The stored report on hiding words in the built-in sentences, or None."""
-    kept = stored_report(HiddenWordsReport, encoder)
+def over_many(encoder: Encoder, word: str) -> HiddenWordsReport | None:
+    """Return the report on hiding words in the built-in sentences; None where there is none, or the word's are others."""
+    kept = stored_report(HiddenWordsReport, encoder) if _own_rows(word).empty else None
     return kept.report if kept else None

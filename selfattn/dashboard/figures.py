@@ -4,7 +4,7 @@ Each run of a page keeps a record of its figures. "Download" reads the record at
 """
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,10 +18,12 @@ from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.live import show_live
 from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.panel import Look, Panel
 
 NAME_LENGTH = 60
 COLUMN = 552  # pixels: two columns fit in a window of 1440
@@ -52,6 +54,7 @@ class Page:
     headline: Any = None  # the title's container
     links: Any = None  # the container at its right: links to other views, then "Download"
     beside: Any = None  # the frame's row of pickers, with room for the page's own picker
+    own: Any = None  # the popover of the visitor's own sentences
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
@@ -177,6 +180,32 @@ def _picked_head(picked: list[dict[str, Any]]) -> Head:
 def _choose_clicked(key: str) -> None:
     if picked := st.session_state[key].selection.get("pick"):  # empty after a click outside the heads
         session.HEAD.set(str(_picked_head(picked)))
+
+
+def current_look() -> Look:
+    """The look of the visitor's browser."""
+    return Look(dark=current_theme() is DARK)
+
+
+def show_panel(
+    panel: Panel, choose: Callable[[str, Any], None] | None = None, states: Sequence[str] = (), first: bool = False
+) -> None:
+    """Show a panel: its live figure or its picture with the finding; then how it was measured. Offer it in "Download".
+
+    choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
+    """
+    look, (name, *others) = current_look(), panel.tables
+    note_figure(panel.name, Figure(lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False), first)
+    this_page().tables |= {other: partial(panel.tables.__getitem__, other) for other in others}
+    if panel.live and choose:
+        show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose, *states)
+    else:
+        st.vega_lite_chart(with_tables(panel.picture(look)), theme=None, width="content", alt=panel.alt)
+        say(panel.finding)
+    if panel.method:
+        with st.expander("How this was measured"):
+            for paragraph in panel.method.split("\n\n"):
+                say(paragraph)
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:

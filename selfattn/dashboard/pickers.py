@@ -3,7 +3,7 @@
 The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
@@ -29,6 +29,9 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
+# One word is named in both sentences of most; "bank" opens the view. No word is named in "star"; "match" is one sense to the
+# bundled encoder.
+SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
@@ -48,7 +51,7 @@ def pick_for(view: str, title: str) -> None:
     encoder = current_encoder()
     show_encoder(encoder)
     if view in ("pair", "main"):
-        page.pair, page.beside = pick_pair(encoder)
+        page.pair, page.beside, page.own = pick_pair(encoder)
     else:
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if view == "sentence":
@@ -62,17 +65,25 @@ def pick_head() -> None:
     page, default = this_page(), "L0 H10"
     if hasattr(page, "pair"):
         with page.news:
-            default = str(answer_of(page.encoder, page.pair).first_head)
+            default = str(leading_head_of(page.encoder, page.pair))
         _show_leading(default)
     with page.beside:
         page.head = head_slider(page.encoder, "Head (arrow keys move it)", session.HEAD, default)
 
 
 def keep_head(leading: Head) -> None:
-    """The slider out of sight, so that the chosen head stays in the address; the page's figure is where it is chosen."""
+    """Keep the chosen head in the address; the page's figure is where it is chosen."""
+    page, names = this_page(), [str(head) for head in this_page().encoder.all_heads]
     _show_leading(str(leading))
-    with st.container(key="out_of_sight"):
-        this_page().head = head_slider(this_page().encoder, "Head", session.HEAD, str(leading))
+    asked = session.HEAD.get() or st.query_params.get(session.HEAD)
+    page.head = page.encoder.all_heads[names.index(asked)] if asked in names else leading
+    session.HEAD.set(str(page.head))
+    page.address[session.HEAD] = None if page.head == leading else str(page.head)
+    say_what_is_missing(session.HEAD, names, str(page.head), _no_such_head(page.encoder))
+
+
+def _no_such_head(encoder: Encoder) -> Callable[[str], str]:
+    return lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
 
 
 def chosen_head(encoder: Encoder, leading: Head) -> Head:
@@ -81,31 +92,37 @@ def chosen_head(encoder: Encoder, leading: Head) -> Head:
     return names.get(session.HEAD.get() or "", leading)
 
 
-def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
-    """The pickers of two sentences, their control and the word, and the row of the last, which has room for more.
+def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
+    """The examples by their word, and a popover with the sentences, the control and the word.
 
-    Where something is missing, the page says it full width under the fields.
+    Returns the pair, the row of the examples, which has room for more, and the popover. Where something is missing, the page
+    says it full width under the row.
     """
-    fields, where = st.container(horizontal=True, gap="small"), st.container()
-    *texts, of_word, examples = [fields.container(width=width) for width in ("stretch", "stretch", "stretch", 120, 120)]
     asked = st.query_params
     own = session.A in asked or session.B in asked
     if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
         session.EXAMPLE.set(None)  # the link has sentences of its own
-    name = examples.selectbox(
-        "Example", list(EXAMPLES), key=session.EXAMPLE, on_change=_use_example, bind="query-params", placeholder="your own",
+    row, where = st.container(horizontal=True, vertical_alignment="center", gap="small"), st.container()
+    named = session.EXAMPLE.get() or asked.get(session.EXAMPLE) or FIRST.word
+    names = [*SHOWN, *([named] if named in EXAMPLES and named not in SHOWN else [])]
+    name = row.pills(
+        "Example", names, key=session.EXAMPLE, default=FIRST.word, on_change=_use_example, bind="query-params",
+        label_visibility="collapsed",
     )  # fmt: skip
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    popover = row.popover("Your own ...", icon=":material/edit:")
+    popover.selectbox(
+        "More examples", [each for each in EXAMPLES if each not in SHOWN], index=None, key=session.MORE,
+        on_change=_use_more, placeholder="by their word",
+    )  # fmt: skip
     start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
     sides = {}
-    asked_for = (session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second)
-    for place, (key, label, text) in zip(texts, asked_for):
-        typed = place.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
+    for key, label, text in (session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second):
+        typed = popover.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
     shared = rarest_first(sides[session.A], sides[session.B], session.WORD.get() or asked.get(session.WORD, ""))
-    word = _pick_word(of_word, shared, name, where, any(has_runs(side.text) for side in sides.values()))
-    control = _pick_control(encoder, texts[2], where, start.control if session.A.get() == start.first else "", word)
+    word = _pick_word(popover, shared, name, where, any(has_runs(side.text) for side in sides.values()))
+    control = _pick_control(encoder, popover, where, start.control if session.A.get() == start.first else "", word)
     with where:
         for key, possible, shown, what in (
             (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
@@ -113,7 +130,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
         ):
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
     a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
-    return Pair(a, b, control), row
+    return Pair(a, b, control), row, popover
 
 
 def _show_leading(name: str) -> None:
@@ -131,9 +148,7 @@ def head_slider(encoder: Encoder, label: str, key: session.Key, default: str) ->
     key.keep_within(names, default)  # the encoder may have changed, and have no such head
     keep_in_address(key, default)
     chosen = st.select_slider(label, names, default, key=key, bind="query-params", width=COLUMN)
-    say_what_is_missing(
-        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
-    )
+    say_what_is_missing(key, names, chosen, _no_such_head(encoder))
     return encoder.all_heads[names.index(chosen)]
 
 
@@ -153,6 +168,12 @@ def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default
 def _use_example() -> None:
     if pair := EXAMPLES.get(session.EXAMPLE.get()):
         open_sentences(pair.word, *pair.sentences, pair.word)
+
+
+def _use_more() -> None:
+    session.EXAMPLE.set(session.MORE.get())
+    session.MORE.set(None)
+    _use_example()
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:

@@ -44,7 +44,9 @@ A = Key("a", "sentence A; views of one sentence show it")
 B = Key("b", "sentence B")
 C = Key("c", "the control sentence; empty: none")
 EXAMPLE = Key("example", "the example that the sentences come from; None: the visitor's own sentences")
+MORE = Key("more", "an example that is chosen from the list of all others")
 WORD = Key("word", "the chosen word, as A spells it")
+HIDE = {"A": Key("hide_a", "the word that is hidden in A"), "B": Key("hide_b", "the same in B")}
 AT = {"A": Key("at_a", "the number of the word's place in A, from 1"), "B": Key("at_b", "the same in B")}
 HEAD = Key("head", 'the chosen head, "L0 H10"')
 CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values(), HEAD)
@@ -76,16 +78,11 @@ MENU = Key("menu", "the pages of the menu, built once")
 
 # The main view.
 WAY = Key("way", "the way that shares are parts of: between the senses, or between the two sentences")
-FIGURE = Key(
-    "figure", "the live figure as first drawn, and the visitor's choices in it since", (None, MappingProxyType({}))
-)
-RUN = Key("run", "by encoder, pair and way: the chosen words, whose heads are run too", MappingProxyType({}))
+HIDDEN = Key("hidden", "the answer's key; the number of the word that the visitor hides in A, and in B", (None, None))
 COMPLETED = Key("completed", "the encoder, pair and way of the last run of the leading words' heads")
 GUESS = Key(
     "guessed", '"asked" while the page asks for a guess; then the guessed word\'s sentence and number; False: given up'
 )
-WITHOUT = Key("without", "the chosen head as it is, or with the words hidden that the figure hides")
-
 VIEW = Key("view", "the source of the weights in the chosen head's maps; on Pronouns, the open view")
 
 # Every map's two switches.

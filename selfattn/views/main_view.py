@@ -104,13 +104,14 @@ def put_together(
     hidden: Sequence[int | None] = (None, None),
     head: Head | None = None,
     guess: bool = False,
+    guessed: tuple[int, int] | None = None,
     code: str = "",
 ) -> Panel:
     """The panel of what was measured. heads: of the leading words, the larger share first, then of others that were run.
 
     means: of the senses that `pair` is about; over_many, profiles: as in `main_view`. hidden, head: what the visitor has chosen,
-    words by their numbers in `pair.words`; None: no word, the leading head. guess: the live figure asks first. code: the lines
-    that compute it.
+    words by their numbers in `pair.words`; None: no word, the leading head. guess: the live figure asks first. guessed: the
+    word that was guessed then, (side, number). code: the lines that compute it.
     """
     if pair.senses is not None and means is None:
         raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
@@ -149,7 +150,7 @@ def put_together(
         },
         code=code,
         method=_method(encoder, pair, means, over_many),
-        live=Live("way", asking(data, question) if guess else data),
+        live=Live("way", asking(data, question) if guess else data | ({"guessed": list(guessed)} if guessed else {})),
     )
 
 

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from selfattn import numbers
+from selfattn.analysis.hiding import HiddenPair
 from selfattn.dashboard import session
 from selfattn.dashboard.download import view_link
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.word_figure import ASKED
-from selfattn.views.two_sentences import WordInTwoSentences
 
 LINK = "guess"  # the parameter of a link that asks for a guess
 
@@ -19,7 +19,7 @@ def asked() -> bool:
     return session.GUESS.get() == ASKED
 
 
-def show(view: WordInTwoSentences) -> None:
+def show(pair: HiddenPair) -> None:
     """Show "Show the answer" while the page asks; otherwise the last guess, a link for a friend, and "Guess first"."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
@@ -27,21 +27,19 @@ def show(view: WordInTwoSentences) -> None:
         st.button("Show the answer", key="no_guess", on_click=session.GUESS.set, args=(False,))
         return
     page.address[LINK] = None
-    if guessed and (said := _beside(view, guessed)):
+    if guessed and (said := _beside(pair, *guessed)):
         st.text(said, width="content")
         link = view_link(page.encoder, **dict(st.query_params) | {LINK: "yes"})
         st.markdown(f"[Ask a friend the same]({link})", width="content")
     st.button("Guess first", key="guess_first", on_click=session.GUESS.set, args=(ASKED,))
 
 
-def _beside(view: WordInTwoSentences, guessed: tuple[str, int]) -> str:
+def _beside(pair: HiddenPair, side: int, at: int) -> str:
     """Compare the guess's share with the largest share in its sentence; return "" for a guess about another pair."""
-    side = "AB".index(guessed[0])
-    words, share, top = view.pair.words[side], view.pair.share[side], view.pair.top[side]
-    at = next((at for at, word in enumerate(words) if word.start == guessed[1]), None)
-    if at is None:
+    words, share, top = pair.words[side], pair.share[side], pair.top[side]
+    if at >= len(words):
         return ""
-    own = f'Your guess: "{words[at].label}" in {guessed[0]} ({numbers.share(float(share[at]))}).'
+    own = f'Your guess: "{words[at].label}" in {"AB"[side]} ({numbers.share(float(share[at]))}).'
     if top is None or top == at:
         return f"{own} Right: no word of this sentence moves it further."
     return f'{own} The word that moves it most there: "{words[top].label}" ({numbers.share(float(share[top]))}).'

@@ -6,18 +6,18 @@ import streamlit as st
 
 from selfattn.captions import attention as captions
 from selfattn.captions.steps import no_steps
+from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error, hides_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import binning, chosen_head, pick_map_options, segmented, whole, zoomed
-from selfattn.dashboard.word_figure import hidden_now
+from selfattn.dashboard.word_figure import hidden_words_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Picture, Sides, against, whole_head, words_row
-from selfattn.words import Word
 
 SHOWN_ONLY = {"own": SOURCES["own"], "against": SOURCES["against"]}
 
@@ -25,17 +25,10 @@ SHOWN_ONLY = {"own": SOURCES["own"], "against": SOURCES["against"]}
 HELP = "Row: the token that attends. Column: the token it attends to."
 
 
-def pick(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Show the controls: hidden words, source of the weights, map options.
-
-    They are a part of their own, so that choosing a head doesn't send them again.
-    """
+def pick(encoder: Encoder) -> None:
+    """Show the controls: the source of the weights, map options."""
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
-        if hidden := _hidden(encoder, pair, way):
-            said = " and ".join(f'"{word.label}"' for word in hidden.values())
-            states = {"none": "as it is", "hidden": f"{said} hidden"}
-            segmented("With which words", states, key=session.WITHOUT, label_visibility="collapsed", on_change=redraw)
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
         segmented("Whose weights", sources, key=session.VIEW, label_visibility="collapsed", on_change=redraw)
         pick_map_options(st, on_change=redraw)
@@ -43,22 +36,19 @@ def pick(encoder: Encoder, pair: Pair, way: str) -> None:
 
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Draw the chosen head's maps, and the computation of the word's row."""
-    head = this_page().head = chosen_head(encoder, answer_of(encoder, pair, way).first_head)
+    """Draw the chosen head's maps, and the computation of the word's row, with the visitor's words hidden."""
+    head = this_page().head = chosen_head(encoder, leading_head_of(encoder, pair, way))
     sides = dict(pair.sides)
-    if session.WITHOUT.get() == "hidden":
-        hidden = _hidden(encoder, pair, way)
-        sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}
+    hidden = {} if encoder.hide_reason else hidden_words_now(encoder, pair, way)
+    sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}
+    said = "".join(f', "{word.label}" hidden in {name}' for name, word in hidden.items())
+    st.markdown(literal(f"Head {head.head} of layer {head.layer}: A beside B{said}"), help=f"{HELP} {TERMS['weight']}")
     first = "scratch" if encoder.recomputable else "own"
     _show_maps(sides, head, session.VIEW.get() or first)
     if encoder.recomputable:
         _show_row(encoder, sides, head)
     elif encoder.patchable:
         say(no_steps(encoder.reason))
-
-
-def _hidden(encoder: Encoder, pair: Pair, way: str) -> dict[str, Word]:
-    return {} if encoder.hide_reason else hidden_now(answer_of(encoder, pair, way))
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:
@@ -88,7 +78,7 @@ def _show_maps(sides: Sides, head: Head, source: str) -> None:
 
 def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
     st.markdown(
-        f"**4  How head {head.head} of layer {head.layer} computes it**",
+        f"**How head {head.head} of layer {head.layer} computes it**",
         help="The buttons beneath go through the steps, and light the kernel's lines that make each; so do the arrow keys.",
     )
     separate = [

@@ -5,57 +5,39 @@ import streamlit as st
 from pages.explore.two_sentences import guess, one_head
 from pages.explore.two_sentences.gallery import LINKS
 from selfattn import numbers
-from selfattn.captions import hidden_words as captions
+from selfattn.analysis.hiding import HiddenPair
 from selfattn.captions import nearest_sentences
-from selfattn.captions.terms import TERMS
 from selfattn.charts.labels import isolated
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import literal, say, show_links, this_page
+from selfattn.dashboard.figures import literal, say, show_links, show_panel, this_page
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import keep_head, segmented
-from selfattn.dashboard.word_figure import hidden_now, show_figure
+from selfattn.dashboard.word_figure import hidden_words_now, note_hidden, show_figure
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
-from selfattn.views.two_sentences import WordInTwoSentences
+from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
     """Return the chosen way, by default between the senses. If the sentences don't fit the senses, the answer says why."""
-    asked = session.WAY.get() or st.query_params.get(session.WAY)
-    return answer.SENTENCES if asked == answer.SENTENCES and answer.between_senses(encoder, pair) else answer.SENSES
+    if not answer.between_senses(encoder, pair):
+        return answer.SENSES
+    with this_page().own:
+        return segmented("How far it moves", answer.NAMED, key=session.WAY, default=answer.SENSES)
 
 
-def show_answer(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """Show the answer in large type and its limit; below, in one row, the choice of way, the guess and a link to Senses."""
-    asked, this_page().lines = guess.asked(), (*view.answer, view.limit, *view.notes)
-    with st.container(key="answer", gap=None):
-        if asked:
-            st.markdown(literal(f'Which word would change "{view.word}" most? Click one.'))
-        else:
-            st.markdown("  \n".join(map(literal, view.answer)))
-    if not asked and view.limit:
-        st.text(view.limit, width="stretch")
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        if answer.between_senses(encoder, pair):
-            segmented(
-                "How far it moves", answer.NAMED, key=session.WAY, default=answer.SENSES, label_visibility="collapsed"
-            )
-        guess.show(view)
-        st.page_link("pages/explore/senses/page.py", label="Many sentences", icon=":material/arrow_forward:")
-        st.markdown("What do the % mean?", help=captions.SHARE_HELP, width="content")
+def show_layers(encoder: Encoder, pair: Pair, found: HiddenPair) -> None:
+    """Show the cosines layer by layer, and those with labelled sentences of A's sense."""
+    with st.expander("Layer by layer"):
+        show_panel(layer_by_layer(found))
+        if beside := answer.beside_its_sense(encoder, pair):
+            say(beside_its_sense(found, *beside))
 
 
-def show_notes(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
-    """Show the cosines in words, those with labelled sentences of A's sense, and the notes on this pair."""
-    found = answer.beside_its_sense(encoder, pair)
-    same = captions.beside_its_sense(view.pair, *found) if found else ""
-    say("\n".join(filter(None, (captions.compared(view.pair), same, *view.notes))))
-
-
-def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
+def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
     """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
 
     The vector is that of the word alone, in its sentence, or with the word hidden that the figure hides.
@@ -64,14 +46,14 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
     if not asked.open:
         return
     with asked:
-        rows = answer.labelled_rows(view.word)
+        rows = answer.labelled_rows(pair.word)
         if rows.empty:
-            say(nearest_sentences.no_sentences(view.word))
+            say(nearest_sentences.no_sentences(pair.word))
             return
-        labels, first = answer.labels_key(encoder, view.word), view.pair.placed[0]
+        labels, first = answer.labels_key(encoder, pair.word), pair.first
         key = ("labelled", labels)
         vectors = cached(encoder, key, lambda _: labelled_vectors(encoder, rows), costly=True)
-        hidden = None if encoder.hide_reason else hidden_now(view).get("A")
+        hidden = None if encoder.hide_reason else hidden_words_now(encoder, pair, way).get("A")
         asked_for = ("nearest", first.key, hidden and hidden.positions, labels)
         stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
@@ -85,24 +67,24 @@ def show_nearest(encoder: Encoder, view: WordInTwoSentences) -> None:
 page = this_page()
 encoder, pair = page.encoder, page.pair
 with page.headline:
-    st.caption(
-        "**selfattn** · look inside a text encoder: which words give a word its meaning, through which attention heads"
-    )
-    st.subheader(f'Where does "{literal(pair.word)}" get its meaning?', anchor=False)
-with page.links:
-    show_links("lessons")
+    st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
 way = pick_way(encoder, pair)
-view = answer.answer_of(encoder, pair, way)
+found = answer.hidden_of(encoder, pair, way)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
-show_part("kept_head", lambda: keep_head(view.first_head), computes=False)
-show_answer(encoder, pair, view)
+keep_head(answer.leading_head_of(encoder, pair, way))
+note_hidden(encoder, way)
+asked = guess.asked()
+with page.beside:
+    guess.show(found)
 show_part("figure", lambda: show_figure(encoder, way))
-show_notes(encoder, pair, view)
-st.markdown("**3  The chosen head, open: A beside B**", help=f"{one_head.HELP} {TERMS['weight']}")
-show_part("controls", lambda: one_head.pick(encoder, pair, way), computes=False)
+st.subheader("The chosen head", anchor=False)
+one_head.pick(encoder)
 show_part("head", lambda: one_head.show(encoder, pair, way))
-show_nearest(encoder, view)
-st.markdown("\n".join(("**Six views to open**", *LINKS)))
-if answer.complete(encoder, pair, way):
+show_layers(encoder, pair, found)
+show_nearest(encoder, pair, way)
+with st.expander("Six views to open"):
+    st.markdown("\n".join(LINKS))
+    show_links("lessons")
+if not asked and answer.complete(encoder, pair, way):
     st.rerun()

@@ -1,0 +1,29 @@
+"""Shows a panel's live figure: its component runs in the browser, and what the visitor chooses there comes back."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from selfattn.export.component_page import javascript, stylesheet
+from selfattn.panel import Live
+
+
+def show_live(live: Live, key: str, choose: Callable[..., None], *states: str) -> None:
+    """Show the component. choose(state, value) is called when the visitor has changed one of these states."""
+
+    def changed(state: str) -> None:
+        choose(state, st.session_state[key].get(state))
+
+    callbacks = {f"on_{state}_change": _bound(changed, state) for state in states}
+    _component(live.component)(key=key, data=dict(live.data), **callbacks)
+
+
+def _bound(changed: Callable[[str], None], state: str) -> Callable[[], None]:
+    return lambda: changed(state)
+
+
+@cache
+def _component(name: str) -> Any:
+    return st.components.v2.component(f"selfattn_{name}", css=stylesheet(name), js=javascript(name))
