@@ -1,0 +1,112 @@
+"""Components in a file: no text of their data becomes a part of the page, and no script runs but theirs."""
+
+import base64
+import hashlib
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import LIGHT
+from selfattn.export import component_page, report
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
+from tests.export.test_report import Elements
+
+HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u2028 \x07 \ud800'
+
+
+@pytest.fixture
+def components(monkeypatch, tmp_path):
+    """Two components, each with the shared base."""
+    for name, text in {
+        "base.js": "const shared = 1;",
+        "base.css": ".shared {}",
+        "one.js": "export default function one() {}",
+        "one_more.js": "const more = 1;",
+        "one.css": ".one {}",
+        "two.js": "export default function two() {}",
+        "two.css": ".two {}",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(component_page, "FOLDER", tmp_path)
+    for cached in (component_page.javascript, component_page.stylesheet):
+        cached.cache_clear()
+    yield
+    for cached in (component_page.javascript, component_page.stylesheet):
+        cached.cache_clear()
+
+
+def scripts(page: str) -> list[tuple[dict, str]]:
+    """Each script element's attributes and content, as a browser finds them."""
+    starts = [attributes for name, attributes in Elements(page).found if name == "script"]
+    contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
+    assert len(starts) == len(contents)
+    return list(zip(starts, contents))
+
+
+def policy(page: str) -> dict[str, str]:
+    """The page's content policy: each directive and its sources."""
+    found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
+    content = found["Content-Security-Policy"]["content"]
+    return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
+
+
+def source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def live(component: str, data: dict) -> SimpleNamespace:
+    return SimpleNamespace(component=component, data=data)
+
+
+def test_hostile_data():
+    data = {HOSTILE: [HOSTILE, 1.5, None]}
+    ((attributes, block),) = scripts(component_page.place(live("one", data), ""))
+    assert attributes == {"type": "application/json"}  # a browser runs nothing of this type
+    assert json.loads(block) == data
+    assert "<" not in block and block.isascii()
+
+
+def test_links_into_the_dashboard_are_left_out():
+    data = {"beyond": {"text": "More", "link": {"text": "there", "href": "senses"}}, "way": None}
+    ((_, block),) = scripts(component_page.place(live("one", data), ""))
+    assert json.loads(block) == {"beyond": {"text": "More"}, "way": None}
+
+
+@pytest.mark.usefixtures("components")
+def test_policy_names_each_script_and_style():
+    parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
+    page = report.document("Title", parts, ["two", "one"])
+    *blocks, one, two = scripts(page)
+    assert [attributes["type"] for attributes, _ in blocks] == ["application/json"] * 3
+    assert one[0] == two[0] == {"type": "module"}
+    assert one[1].startswith("const shared = 1;\nconst more = 1;\nexport default function one() {}\n")
+    assert two[1].startswith("const shared = 1;\nexport default function two() {}\n")
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+    assert style == report.STYLE + ".shared {}\n.one {}\n.two {}"
+    assert policy(page) == {
+        "default-src": "'none'", "img-src": "data:", "style-src": source(style), "base-uri": "'none'",
+        "script-src": f"{source(one[1])} {source(two[1])}", "form-action": "'none'",
+    }  # fmt: skip
+
+
+def test_a_page_without_components_runs_nothing():
+    page = report.document(HOSTILE.replace("\ud800", ""), [])
+    assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
+    assert policy(page)["style-src"] == source(report.STYLE)
+
+
+@pytest.mark.usefixtures("components")
+def test_report_has_the_component_and_its_picture_without_scripts():
+    spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
+    draw = {"figure": lambda: spec, "still": lambda: spec}
+    origin = Provenance(title="title", sentences={"A": HOSTILE})
+    page = report.html(View("name", origin, draw, {}, live={"figure": live("one", {"said": HOSTILE})}))
+    (_, block), (kind, _) = scripts(page)
+    assert json.loads(block) == {"said": HOSTILE} and kind == {"type": "module"}
+    without = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
+    assert ['alt="figure"' in each for each in without] == [True]
+    assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
