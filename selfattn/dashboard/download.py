@@ -156,6 +156,7 @@ def _view(page: Page) -> View:
         headless=frozenset(name for name, figure in figures.items() if not figure.one_head),
         shows={name: (figure.sentence,) for name, figure in figures.items() if figure.sentence},
         live={name: figure.live for name, figure in figures.items() if figure.live},
+        methods={name: figure.method for name, figure in figures.items() if figure.method},
     )
 
 

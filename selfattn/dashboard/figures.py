@@ -39,6 +39,7 @@ class Figure:
     one_head: bool = True  # it shows the page's chosen head
     sentence: str = ""  # the only sentence that it shows, "A" ...; "" for all
     live: Live | None = None  # its component, also in an HTML file
+    method: str = ""  # how it was measured, in paragraphs
 
 
 class PageEnds(Exception):
@@ -194,7 +195,9 @@ def show_panel(
     choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
     """
     look, (name, *others) = current_look(), panel.tables
-    figure = Figure(lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False, live=panel.live)
+    figure = Figure(
+        lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False, live=panel.live, method=panel.method
+    )
     note_figure(panel.name, figure, first)
     this_page().tables |= {other: partial(panel.tables.__getitem__, other) for other in others}
     if panel.live and choose:

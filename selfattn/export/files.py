@@ -55,6 +55,7 @@ class View:
     headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
     shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
     live: Mapping[str, Live] = field(default_factory=dict)  # figure's name: its component, which HTML shows
+    methods: Mapping[str, str] = field(default_factory=dict)  # figure's name: how it was measured, in paragraphs
 
     def origin(self, name: str) -> Provenance:
         """The provenance of one figure or table: its own title, the head and the sentences that it shows."""

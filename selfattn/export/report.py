@@ -85,9 +85,10 @@ def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
 
-def folded(title: str, paragraphs: Iterable[str]) -> str:
-    """Return paragraphs in small grey type that a click on the title unfolds."""
-    return f"<details><summary>{_text(title)}</summary>{''.join(map(paragraph, paragraphs))}</details>"
+def method(text: str) -> str:
+    """Return how a figure was measured, in paragraphs that a click unfolds."""
+    parts = text.split("\n\n")
+    return f"<details><summary>How this was measured</summary>{''.join(map(paragraph, parts))}</details>"
 
 
 def _figures(view: View, width: float | None) -> Iterable[str]:
@@ -96,6 +97,8 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
         caption = _text(view.captions.get(name, name))
         figure = f'<figure><img src="{picture}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
         yield place(view.live[name], figure) if name in view.live else figure
+        if name in view.methods:
+            yield method(view.methods[name])
 
 
 def _hash(text: str) -> str:

@@ -65,7 +65,7 @@ def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "")
         *([report.link(index, "All pages")] if index else []),
         place(panel.live, report.paragraph(panel.alt)),
         report.paragraph(Provenance.of(encoder, title, texts, error=error).line()),
-        report.folded("How this was measured", panel.method.split("\n\n")),
+        report.method(panel.method),
     ]
     return report.document(title, parts, [panel.live.component])
 

@@ -104,9 +104,12 @@ def test_report_has_the_component_and_its_picture_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     draw = {"figure": lambda: spec, "still": lambda: spec}
     origin = Provenance(title="title", sentences={"A": HOSTILE})
-    page = report.html(View("name", origin, draw, {}, live={"figure": live("one", {"said": HOSTILE})}))
+    how = {"figure": f"First.\n\n{HOSTILE}"}
+    page = report.html(View("name", origin, draw, {}, live={"figure": live("one", {"said": HOSTILE})}, methods=how))
     (_, block), (kind, _) = scripts(page)
     assert json.loads(block) == {"said": HOSTILE} and kind == {"type": "module"}
     without = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
     assert ['alt="figure"' in each for each in without] == [True]
+    assert page.count("<details>") == 1
+    assert '<summary>How this was measured</summary><p class="quiet">First.</p><p class="quiet">&lt;/script' in page
     assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
