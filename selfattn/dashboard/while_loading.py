@@ -14,6 +14,7 @@ import streamlit as st
 from selfattn.dashboard.live import show_stored
 
 STORED = files("selfattn") / "data" / "while_loading.json"
+ROW = 60  # pixels: the room of the row of examples, so that the live figure comes in the same place
 SAME = 0.005  # shares of a word that differ by less are the same
 
 
@@ -32,6 +33,7 @@ def show_stored_figure() -> Any:
     place = st.empty()
     with place.container():
         st.title(f'Where does "{kept["data"]["word"]}" get its meaning?', anchor=False)
+        st.space(ROW)
         show_stored("way", kept["data"])
         st.caption("A stored figure of the first example. The encoder is being loaded; then all is computed anew.")
     return place
