@@ -44,7 +44,6 @@ class Painter:
 
     vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
     svg_to_png = partialmethod(_draw, "svg_to_png")
-    javascript_bundle = partialmethod(_draw, "javascript_bundle")
 
 
 @contextmanager
