@@ -23,7 +23,14 @@ def show_figure(encoder: Encoder, way: str) -> None:
     head = page.head = chosen_head(encoder, leading_head_of(encoder, page.pair, way))
     hidden, guessed = hidden_now(encoder, page.pair, way), session.GUESS.get()
     panel = panel_of(
-        encoder, page.pair, way, hidden=hidden, head=head, guess=guessed == ASKED, guessed=guessed or None, code=page.python
+        encoder,
+        page.pair,
+        way,
+        hidden=hidden,
+        head=head,
+        guess=guessed == ASKED,
+        guessed=guessed or None,
+        code=page.python,
     )
     states = ("guess",) if guessed == ASKED else ("hidden", "head")
     show_panel(panel, choose=partial(_choose, encoder, page.pair, way), states=states, first=True)
@@ -68,7 +75,7 @@ def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> N
         st.query_params[session.HEAD] = name
         st.rerun(["head"])
     names = _names(encoder, pair, way)
-    if state == "guess" and _offered(names, [value]):
+    if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
         st.rerun()  # the whole page: the answer is outside this part
     if state == "hidden" and isinstance(value, list) and len(value) == 2 and _offered(names, enumerate(value)):
