@@ -38,9 +38,8 @@ function flag(node, flags) {
 
 /** A number as selfattn/numbers.py writes it: a true minus sign, halves away from zero, no sign on a zero. */
 function decimal(value, places = 2) {
-  if (Number.isNaN(value)) return "unknown";
-  const digits = Number.isFinite(value) ? Math.abs(value).toFixed(places) : "∞";
-  return value < 0 && /[1-9∞]/.test(digits) ? `−${digits}` : digits;
+  const digits = Math.abs(value).toFixed(places);
+  return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
 /** A part of a way, 1 being all: "44 %", with a no-break space. */
@@ -105,21 +104,20 @@ function addTooltip(root) {
 }
 
 /** One tab stop for many items: arrow keys, Home and End move between them, `columns` in a row. Returns a function that sets the stop. */
-function addArrowKeys(container, items, columns) {
+function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
-  const onkeydown = (event) => {
-    const from = items.indexOf(event.target);
+  items.forEach((item, from) => {
     const [start, end] = [from - (from % columns), from - (from % columns) + columns - 1];
-    const { key } = event;
-    const to = { Home: start, End: end, ArrowRight: Math.min(from + 1, end), ArrowLeft: Math.max(from - 1, start) }[
-      key
-    ];
-    const next = items[to ?? { ArrowDown: from + columns, ArrowUp: from - columns }[key]];
-    if (from < 0 || !next) return;
-    event.preventDefault();
-    next.focus();
-  };
-  filled(container, { onkeydown, onfocusin: ({ target }) => items.includes(target) && setStop(items.indexOf(target)) });
+    const sideways = { ArrowRight: Math.min(from + 1, end), ArrowLeft: Math.max(from - 1, start) };
+    const goals = { ...sideways, ArrowDown: from + columns, ArrowUp: from - columns, Home: start, End: end };
+    const onkeydown = (event) => {
+      const next = items[goals[event.key]];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+    };
+    filled(item, { onkeydown, onfocus: () => setStop(from) });
+  });
   setStop(0);
   return setStop;
 }
@@ -147,12 +145,13 @@ function headMap(layers, heads, choose, preview) {
     label(layer % every === 0 ? `L${layer}` : ""),
     ...cells.slice(layer * heads, (layer + 1) * heads),
   ]);
-  const node = element("div", { class: `map ${layers <= 6 ? "" : layers <= 12 ? "tall" : "taller"}`, role: "grid" }, [
+  const node = element("div", { class: "map", role: "grid" }, [
     element("div", { class: "row", "aria-hidden": "true" }, [label(""), ...top]),
     ...rows.map((row) => element("div", { class: "row", role: "row" }, row)),
   ]);
   node.style.setProperty("--heads", heads);
-  const setStop = addArrowKeys(node, cells, heads);
+  node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 24}px`);
+  const setStop = addArrowKeys(cells, heads);
 
   /** Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one. */
   function paint({ label, values, largest, printed, chosen, shown }) {
@@ -166,7 +165,7 @@ function headMap(layers, heads, choose, preview) {
       assign(cell, "aria-selected", head === chosen);
       assign(cell, "aria-label", headName(head, heads) + text);
       assign(cell, "data-tip", headLabel(head, heads) + text);
-      write(cell, Math.abs(value) >= printed ? percent(value) : "");
+      write(cell, Math.abs(value) >= printed && layers <= 12 ? percent(value) : "");
     });
     if (!node.contains(node.getRootNode().activeElement)) setStop(chosen);
   }

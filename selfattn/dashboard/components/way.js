@@ -109,6 +109,7 @@ class WayView {
   press(side, at) {
     if (this.data.guess) return this.send("guess", [side, at]);
     this.set({ hidden: this.hidden.with(side, this.hidden[side] === at ? null : at), last: side });
+    this.layOut();
     this.send("hidden", this.hidden);
   }
 }
@@ -140,7 +141,7 @@ function sentencePart(view, side) {
   const nodes = words.map((word) => wordNode(view, side, word));
   const chosen = nodes[words.findIndex((word) => word.kind === "chosen")].node;
   const badge = element("span", { class: "badge", "aria-hidden": "true" }, name);
-  const lines = shape("svg", { class: "arcs", "aria-hidden": "true" });
+  const lines = shape("svg", { class: "arcs", width: "100%", height: "100%", "aria-hidden": "true" });
   const text = element("p", { class: words.length > 24 ? "text long" : "text", dir }, [badge, lines]);
   let glued = null; // punctuation stays on the line of its word
   words.forEach((word, i) => {
@@ -175,24 +176,15 @@ function sentencePart(view, side) {
       const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
       const [high, half] = [top - height * 1.3, 4 + width / 2];
       const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
-      return shape("g", { class: "arc", "data-at": word.at }, [
-        shape("path", { d, "stroke-width": width }),
-        shape("path", { class: "tip-of-arc", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
+      return shape("g", { class: "arc", opacity: view.hidden[side] === word.at ? 0.3 : 1 }, [
+        shape("path", { d, fill: "none", "stroke-width": width }),
+        shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
       ]);
     });
     lines.replaceChildren(...paths);
-    fade();
   }
 
-  /** The arc of the hidden word fades. */
-  function fade() {
-    for (const arc of lines.children) flag(arc, { cut: arc.dataset.at === String(view.hidden[side]) });
-  }
-
-  const paint = () => {
-    for (const each of nodes) each.paint?.();
-    fade();
-  };
+  const paint = () => nodes.forEach((each) => each.paint?.());
   return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
 }
 
@@ -215,7 +207,7 @@ function wordNode(view, side, word) {
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
-    flag(node, { named, leader, hidden, guessed: mine });
+    flag(node, { named, leader, hidden });
     assign(node, "aria-pressed", hidden);
     assign(node, "aria-label", `${word.text}: ${said}${hidden ? ", hidden" : ""}${mine ? ", your guess" : ""}`);
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
@@ -229,7 +221,7 @@ function wordNode(view, side, word) {
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
   const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
-  const swatches = [element("span", "swatch"), "toward ", element("span", "swatch away"), "away"];
+  const swatches = [element("span", "swatch", "■"), " toward ", element("span", "swatch away", "■"), " away"];
   const key = element("p", "small key", swatches);
   const choose = (head) => {
     view.set({ head });
@@ -290,9 +282,7 @@ function barsPart(view) {
     const read = (rows, unit) => (rows ? (numbersOf(rows[head], unit)[i] ?? null) : null);
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
     if (share === null) return "";
-    const steps = [score, after].includes(null)
-      ? ""
-      : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
+    const steps = after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
   return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit, sum]), paint };
