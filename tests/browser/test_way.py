@@ -167,7 +167,9 @@ def test_positions_along_the_way(open_way, name, width):
 def test_a_click_hides_and_a_second_shows(open_way):
     page = open_way(VARIANTS["bank"])
     river, of = word(page, "river"), word(page, "of")
+    expect(page.locator(".arc")).to_have_attribute("opacity", "1")
     river.click()
+    expect(page.locator(".arc")).to_have_attribute("opacity", "0.3")
     expect(river).to_have_attribute("aria-pressed", "true")
     expect(river).to_have_attribute("aria-label", f"river: {percent(0.44)} of the way, hidden")
     of.click()
@@ -194,8 +196,10 @@ def test_hover_previews_and_sends_nothing(open_way):
     ghost = page.locator(".mark.a.ghost")
     expect(ghost).to_be_visible()
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
+    height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
     expect(page.locator(".reads h3")).to_have_text("Head 5 of layer 3: what “bank” attends to")
+    assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
     expect(page.locator(".reads h3")).to_have_text("Head 10 of layer 0: what “bank” attends to")
@@ -283,8 +287,8 @@ def test_guess_shows_nothing_until_a_click(open_way):
 
 
 # Texts that may not touch each other: the way's labels, the ends' names, words and the numbers beneath them.
-BOXES = """() => [...shadow.querySelectorAll(
-        '.line text.label, .line text.note, .end strong, .end .small, .ink, .number, .axis, .map .cell, h3, .token, .value, p.small, .sum')]
+TEXTS = ".line .label, .end .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
+BOXES = """selector => [...shadow.querySelectorAll(selector)]
     .filter(node => node.textContent && node.checkVisibility({visibilityProperty: true}) && !node.closest('.scrolled'))
     .flatMap((node, i) => {
         const range = document.createRange();
@@ -309,7 +313,7 @@ def test_nothing_is_cut_or_collides(open_way, name, width):
     """In a font that is wider than Streamlit's."""
     page = open_way(VARIANTS[name], width, face="")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = page.evaluate(BOXES)
+    boxes = page.evaluate(BOXES, TEXTS)
     assert len(boxes) > 10
     assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
     assert overlaps(boxes) == []
@@ -424,7 +428,7 @@ def test_click_to_painted(open_way, capsys):
                 for (let i = 0; i < 40; i++) {
                     const start = performance.now();
                     buttons[i % buttons.length].click();
-                    await new Promise(done => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); }));
+                    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
                     times.push(performance.now() - start);
                 }
                 return times.sort((a, b) => a - b);

@@ -89,9 +89,9 @@ function addTooltip(root) {
     assign(box, "hidden", null);
     const [around, place] = [root.getBoundingClientRect(), node.getBoundingClientRect()];
     const centre = place.left + place.width / 2 - around.left;
-    const above = place.top - box.offsetHeight - 6;
+    const [above, below] = [place.top - box.offsetHeight - 6, place.bottom + 6];
     box.style.left = `${clamp(centre - box.offsetWidth / 2, around.width - box.offsetWidth)}px`;
-    box.style.top = `${(above < 0 ? place.bottom + 6 : above) - around.top}px`;
+    box.style.top = `${(below + box.offsetHeight > innerHeight ? above : below) - around.top}px`;
   };
   filled(root, {
     onpointerover: show,
@@ -152,12 +152,16 @@ function headMap(layers, heads, choose, preview) {
   node.style.setProperty("--heads", heads);
   node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 24}px`);
   const setStop = addArrowKeys(cells, heads);
+  const drawn = []; // by cell
 
   /** Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one. */
   function paint({ label, values, largest, printed, chosen, shown }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {
       const value = values?.[head] ?? null;
+      const drawing = [value, largest, head === chosen, head === shown].join();
+      if (drawing === drawn[head]) return;
+      drawn[head] = drawing;
       const depth = clamp(Math.abs(value) / largest, 1);
       const text = value === null ? "" : `: ${percent(value)}`;
       cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);

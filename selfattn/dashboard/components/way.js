@@ -2,6 +2,7 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
 const SEEN = 0.15; // of the deepest colour: from here on, brown needs its key
+const BLANK = "\u00a0"; // a line without text keeps its height
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 const views = new WeakMap(); // by parentElement
@@ -15,7 +16,8 @@ export default function way({ data, parentElement, setStateValue }) {
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
-    view.remove();
+    view.observer.disconnect();
+    view.root.remove();
   };
 }
 
@@ -32,12 +34,6 @@ class WayView {
     this.observer = new ResizeObserver(again);
     this.observer.observe(this.root);
     document.fonts.ready.then(again);
-  }
-
-  remove() {
-    cancelAnimationFrame(this.frame);
-    this.observer.disconnect();
-    this.root.remove();
   }
 
   show(data, send) {
@@ -109,7 +105,6 @@ class WayView {
   press(side, at) {
     if (this.data.guess) return this.send("guess", [side, at]);
     this.set({ hidden: this.hidden.with(side, this.hidden[side] === at ? null : at), last: side });
-    this.layOut();
     this.send("hidden", this.hidden);
   }
 }
@@ -176,15 +171,19 @@ function sentencePart(view, side) {
       const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
       const [high, half] = [top - height * 1.3, 4 + width / 2];
       const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
-      return shape("g", { class: "arc", opacity: view.hidden[side] === word.at ? 0.3 : 1 }, [
+      return shape("g", { class: "arc", "data-at": word.at }, [
         shape("path", { d, fill: "none", "stroke-width": width }),
         shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
       ]);
     });
     lines.replaceChildren(...paths);
+    paint();
   }
 
-  const paint = () => nodes.forEach((each) => each.paint?.());
+  const paint = () => {
+    nodes.forEach((each) => each.paint?.());
+    for (const arc of lines.children) assign(arc, "opacity", Number(arc.dataset.at) === view.hidden[side] ? 0.3 : 1);
+  };
   return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
 }
 
@@ -261,7 +260,7 @@ function headsPart(view) {
 }
 
 function barsPart(view) {
-  const [title, habit, sum] = [element("h3"), element("p"), element("p", "sum")];
+  const [title, habit, sum] = [element("h3"), element("p", "small"), element("p", "small sum")];
   const note = element("p", "small", "attention weight: what the head reads, not what that changes");
   const lists = view.data.sides.map((side) => tokenList(view, side));
   const nodes = lists.map((list) => list.node);
@@ -271,7 +270,7 @@ function barsPart(view) {
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
     write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
-    write(habit, about.habits[head] ? `This head mostly ${about.habits[head].replace(/\.?$/, ".")}` : "");
+    write(habit, about.habits[head] ? `This head mostly ${about.habits[head].replace(/\.?$/, ".")}` : BLANK);
     lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
     write(sum, arithmetic(sides[asked], at, head));
   }
@@ -281,7 +280,7 @@ function barsPart(view) {
     const i = at === null ? -1 : tokens.findIndex((token) => token.at === at);
     const read = (rows, unit) => (rows ? (numbersOf(rows[head], unit)[i] ?? null) : null);
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
-    if (share === null) return "";
+    if (share === null) return BLANK;
     const steps = after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }

@@ -46,7 +46,7 @@ function linePart(view) {
   const noise = shape("text", "label", "noise level");
   const all = marks.flatMap((each) => Object.values(each));
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, noise]);
-  const ends = [0, 1].map(() => element("div", {}, [element("strong"), element("span", "small")]));
+  const ends = [0, 1].map(() => element("div", {}, [element("div", "name"), element("div", "small")]));
   let drawn = null; // {x, rows, width, of} of the last layout
 
   /** Every position that a side's marks may take. */
