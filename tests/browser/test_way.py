@@ -1,7 +1,6 @@
 """The component `way` in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
 
 import base64
-import json
 import math
 import random
 import re
@@ -34,18 +33,18 @@ MOUNT = """async ([script, style]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def open_way(browser):
-    """open_way(data, width, scheme): a page that shows the component, and `trouble` of its console."""
-    contexts = []
+    """open_way(data, width, scheme): a page that shows the component. The test fails on a console error or a request."""
+    contexts, trouble = [], []
 
     def opened(data, width=1100, scheme="light", motion="reduce", face=FACE):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion=motion
         )
-        contexts.append(context)
         page = context.new_page()
-        page.trouble = watch(page)
+        contexts.append(context)
+        trouble.append(watch(page))
         page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript("way"), stylesheet("way")])
         page.evaluate("data => { show(data); }", data)
@@ -56,6 +55,7 @@ def open_way(browser):
     yield opened
     for context in contexts:
         context.close()
+    assert not any(trouble), trouble
 
 
 def settle(page):
@@ -268,7 +268,7 @@ def test_only_the_last_call_cleans_up(open_way):
     page.evaluate("second()")
     assert page.locator(".selfattn").count() == 0
     page.evaluate("data => { show(data); }", VARIANTS["bank"])
-    assert page.locator(".selfattn").count() == 1 and page.trouble == []
+    assert page.locator(".selfattn").count() == 1
 
 
 def test_guess_shows_nothing_until_a_click(open_way):
@@ -307,17 +307,19 @@ def overlaps(boxes):
     return met
 
 
-@pytest.mark.parametrize("width", [328, 358, 760, 1100])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_nothing_is_cut_or_collides(open_way, name, width):
-    """In a font that is wider than Streamlit's."""
-    page = open_way(VARIANTS[name], width, face="")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = page.evaluate(BOXES, TEXTS)
-    assert len(boxes) > 10
-    assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
-    assert overlaps(boxes) == []
-    assert page.trouble == []
+def test_nothing_is_cut_or_collides(open_way, name):
+    """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
+    page = open_way(VARIANTS[name], face="")
+    for width in (1100, 760, 358, 328):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = page.evaluate(BOXES, TEXTS)
+        assert len(boxes) > 10
+        assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
+        assert overlaps(boxes) == []
 
 
 def test_the_default_fits_the_first_screen(open_way):
@@ -398,7 +400,6 @@ def test_right_to_left(open_way):
 def test_offline_page(browser, tmp_path):
     data = way_data(("We sat on the bank </script><b> of the river.", "We went to the bank for a loan."))
     text = component_html("way", data, "bank & river")
-    assert len(component_html("way", VARIANTS["bank"], "bank").encode()) < 80_000
     file = tmp_path / "bank.html"
     file.write_text(text, "utf-8")
     context = browser.new_context(offline=True)
@@ -410,7 +411,6 @@ def test_offline_page(browser, tmp_path):
     page.get_by_role("button", name="river", exact=False).click()
     expect(page.get_by_role("button", name="river", exact=False)).to_have_attribute("aria-pressed", "true")
     blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
-    page.on("console", lambda message: None)
     assert trouble == []
     assert page.evaluate(blocked) == "blocked"
     assert any("Content Security Policy" in each for each in trouble)
@@ -437,12 +437,3 @@ def test_click_to_painted(open_way, capsys):
         with capsys.disabled():
             print(f"\n{name}: click to painted {times[20]:.0f} ms at half, {times[38]:.0f} ms at 95 %")
         assert len(times) == 40 and all(map(math.isfinite, times))
-
-
-def test_schema_holds_for_the_fixtures():
-    jsonschema = pytest.importorskip("jsonschema")
-    from selfattn.export.component_page import FOLDER
-
-    schema = json.loads((FOLDER / "way.schema.json").read_text("utf-8"))
-    for data in VARIANTS.values():
-        jsonschema.validate(data, schema)
