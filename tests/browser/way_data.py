@@ -114,7 +114,7 @@ def way_data(
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
             "about": f"Every “{word}” projected onto the line from the mean of {names[0]} to the mean of {names[1]}.",
         },
-        "heads": {**size, "scale": "/ sqrt(32)", "habits": {"10": "reads the next token, whatever it is"}, "reason": ""},
+        "heads": {**size, "scale": "/ sqrt(32)", "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": ""},
         "chosen": {"hidden": [None, None], "head": 10},
         **more,
     }  # fmt: skip
@@ -124,8 +124,8 @@ def _shown_only() -> Data:
     data = way_data()
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
-        del side["scores"], side["scaled"]
-        side.update(gradient=[], exact={}, together={})
+        side["weights"][7] = ""  # as in float16, where a head's weights aren't numbers
+        side.update(gradient=[], exact={}, together={}, scores=[], scaled=[])
     return data
 
 

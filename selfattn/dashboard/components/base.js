@@ -53,9 +53,9 @@ function weight(value) {
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]. */
+/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]; of an empty or a missing row, none. */
 function numbersOf(row, unit) {
-  return row.split(",").map((text) => (text === "" ? null : Number(text) / unit));
+  return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
 /** A text in quotation marks; one that runs from right to left is kept apart from the text around it. */

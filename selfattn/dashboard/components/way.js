@@ -33,7 +33,6 @@ class WayView {
     const again = () => (this.frame ??= requestAnimationFrame(() => this.layOut()));
     this.observer = new ResizeObserver(again);
     this.observer.observe(this.root);
-    document.fonts.ready.then(again);
   }
 
   show(data, send) {
@@ -58,6 +57,7 @@ class WayView {
     this.parts = [findingPart(this), sentencesPart(this)];
     if (!this.data.guess) this.parts.push(...line, headsPart(this), beyondPart(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -219,9 +219,9 @@ function wordNode(view, side, word) {
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
-  const swatches = [element("span", "swatch", "■"), " toward ", element("span", "swatch away", "■"), " away"];
-  const key = element("p", "small key", swatches);
+  const [title, how, sum] = [element("h3"), element("span"), element("p")];
+  const [toward, away] = ["swatch", "swatch away"].map((kind) => element("span", kind, "■"));
+  const key = element("span", "key", ["\u2003", toward, " toward\u2002", away, " away"]);
   const choose = (head) => {
     view.set({ head });
     view.send("head", head);
@@ -232,7 +232,7 @@ function headsPart(view) {
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
-    const row = at === null ? null : (exact[at] ?? gradient[at]);
+    const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
@@ -255,7 +255,7 @@ function headsPart(view) {
     map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
-  const effect = element("section", "effects", [title, how, map.node, sum, key]);
+  const effect = element("section", "effects", [title, element("p", "small", [how, key]), map.node, sum]);
   return { node: element("div", "heads", [effect, bars.node]), paint };
 }
 
@@ -270,7 +270,7 @@ function barsPart(view) {
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
     write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
-    write(habit, about.habits[head] ? `This head mostly ${about.habits[head].replace(/\.?$/, ".")}` : BLANK);
+    write(habit, about.habits[head] ? `This head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK);
     lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
     write(sum, arithmetic(sides[asked], at, head));
   }
@@ -278,13 +278,13 @@ function barsPart(view) {
   /** The kernel's line for the word that is asked about. */
   function arithmetic({ tokens, weights, scores, scaled }, at, head) {
     const i = at === null ? -1 : tokens.findIndex((token) => token.at === at);
-    const read = (rows, unit) => (rows ? (numbersOf(rows[head], unit)[i] ?? null) : null);
+    const read = (rows, unit) => numbersOf(rows?.[head], unit)[i] ?? null;
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
     if (share === null) return BLANK;
     const steps = after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
-  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit, sum]), paint };
+  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), sum, habit]), paint };
 }
 
 /** A bar for each token of a sentence. */
@@ -315,9 +315,9 @@ function tokenList(view, { name, tokens }) {
         hidden: token.at !== null && token.at === hidden,
         subject: token.at !== null && token.at === asked,
       });
-      bar.style.width = `${100 * weights[i]}%`;
+      bar.style.width = `${100 * (weights[i] ?? 0)}%`;
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
-      assign(row, "data-tip", weights[i] === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
+      assign(row, "data-tip", (weights[i] ?? null) === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
     });
     if (head !== last)
       list.scrollTop = rows[weights.indexOf(Math.max(...weights))].node.offsetTop - list.clientHeight / 2;

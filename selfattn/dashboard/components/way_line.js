@@ -93,7 +93,7 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const about = { class: "label about", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
@@ -113,13 +113,13 @@ function linePart(view) {
     move(node, clamp(x - size / 2, drawn.width - size), y);
   }
 
-  /** Each end's name, in its half of the way: under its tick, as far as that leaves it the room of a word. */
+  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room for its second line. */
   function nameEnds(way) {
     const middle = drawn.x(0.5);
     way.ends.forEach(({ label, count }, end) => {
       const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
       const shift = 2 * (drawn.x(end) - start) - width;
-      const padding = `${Math.min(Math.abs(shift), width - 90)}px`;
+      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
       const [name, more] = ends[end].children;
       write(name, label);
       write(more, count ? `${count} other sentences, a dot each` : "");
