@@ -1,5 +1,6 @@
 """The main view as a picture: every place, cell and number is that of the live data."""
 
+import altair as alt
 import pytest
 
 from selfattn import numbers
@@ -148,6 +149,7 @@ def test_nothing_is_cut_off_and_no_texts_meet(panels, word, width):
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_picture_is_drawn(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
+    alt.Root.validate(spec)
     svg = draw_svg(spec)
     assert "river" in svg and (DARK if dark else LIGHT).sentence_a in svg
 

@@ -9,11 +9,12 @@ import jsonschema
 import pytest
 import torch
 
-from selfattn import numbers
+from selfattn import load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.word_map import attended
 from selfattn.encoders.capture import Head
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live
 from selfattn.senses.noise import NoiseLevel
@@ -317,7 +318,7 @@ def test_data_that_break_the_schema_are_refused(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_sizes(encoder, made):
+def test_size_of_the_first_pair(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 
@@ -337,3 +338,24 @@ def test_whole_numbers_round_as_printed():
     for part, value in zip(ints(text), values[0].tolist()):
         assert part is None if value != value else numbers.percent(part / 10_000) == numbers.percent(value)
     assert whole_numbers(torch.full((1, 3), math.nan), 100) == [""]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [32, 61])
+def test_size_of_a_large_encoder(tmp_path, words):
+    """24 layers of 16 heads, each word of one piece: beyond 32 words a sentence shows those that were run."""
+    family = FAMILIES["BERT"]
+    shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
+    large = replace(family, settings={**family.settings, **shape})
+    encoder = load_encoder(str(save_tiny(large, tmp_path / "large")))
+    filler = ["the", "river", "of", "a", "loan"]
+    sides = []
+    for shift in (0, 1):
+        text = " ".join(["bank", *(filler[(at + shift) % 5] for at in range(words))])
+        sides.append(encoder.encode(text).places("bank")[0])
+    assert [len(side.others) for side in sides] == [words, words]
+    *_, panel = main_view(encoder, *sides)
+    data = panel.live.data
+    assert (data["heads"]["layers"], data["heads"]["heads"]) == (24, 16)
+    assert len(data["sides"][0]["tokens"]) == (words if words == 32 else 8) + 3
+    assert len(json.dumps(data)) < 500_000
