@@ -209,6 +209,23 @@ def test_scores_are_those_of_the_kernel(made):
             assert numbers.decimal(part / 100) == numbers.decimal(value)
 
 
+def test_scaled_scores_have_the_terms_of_their_family(encoder_of):
+    """MPNet adds a number for the distance of two tokens."""
+    encoder = encoder_of("MPNet")
+    sides = [encoder.encode(text).places("bank")[0] for text in ("the bank of the river.", "no bank.")]
+    data = next(main_view(encoder, *sides)).live.data
+    own, trace = data["sides"][0], sides[0].sentence.trace(1, 0, sides[0].rows)
+    single = [len(group) == 1 for group in attended(sides[0]).groups]
+    assert data["heads"]["scale"] == f"/ sqrt({encoder.d_head}) + {trace.terms[0].name}"
+    row = ints(own["scaled"][encoder.n_heads])
+    assert [value is not None for value in row] == single
+    expected = [float(trace.masked[0, group[0]]) for group in attended(sides[0]).groups]
+    assert all(
+        part is None or numbers.decimal(part / 100) == numbers.decimal(value) for part, value in zip(row, expected)
+    )
+    assert trace.masked[0].tolist() != trace.scaled[0].tolist()
+
+
 def test_split_words_have_no_scores(made):
     _, panel = made("bank", "The bank of the swashbuckler.", "The bank lends money.", senses=False)
     own = panel.live.data["sides"][0]
@@ -238,6 +255,16 @@ def test_both_of_one_sense_move_the_same_way(made):
     way = panel.live.data["way"]
     assert way["toward"] == [1, 1] and way["at"] == [round(place, 4) for place in pair.places]
     assert [end["label"] for end in way["ends"]] == ["sea swell", "hand greeting"]
+
+
+def test_a_label_does_not_decide_what_a_sentence_is_taken_for(encoder, made):
+    """A wave that is labelled as a greeting, and lies nearer to the sea's mean."""
+    rows = sense_means(encoder, LABELLED, "wave").rows.values()
+    strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
+    pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)
+    assert pair.senses == ("sea swell", "hand greeting") and pair.nearest == ("sea swell", "sea swell")
+    assert panel.finding == "The encoder takes both for sea swell: it does not tell these two apart."
+    assert panel.live.data["way"]["toward"] == [1, -1] and max(panel.live.data["way"]["at"]) < 0.5
 
 
 def test_a_labelled_sentence_is_no_dot_beside_itself(made):
