@@ -12,7 +12,7 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
-from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
+from selfattn.dashboard.while_loading import check_stored_figure, show_stored_figure
 from selfattn.settings import Settings
 
 # File, title, address ("" for the start page), and the pickers that the frame draws above the page (pickers.pick_for).
@@ -67,7 +67,7 @@ def show() -> None:
     # aren't redrawn.
     news = st.container()
     with news:
-        stored = None if page.url_path else show_stored_pictures()
+        stored = None if page.url_path else show_stored_figure()
     # Import late: these modules load slowly, and the frame appears first.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
@@ -83,7 +83,7 @@ def show() -> None:
                 stored.empty()
             page.run()
             if stored:
-                check_stored_pictures(stored, this_page())
+                check_stored_figure(stored, this_page())
         except PageEnds:
             pass
         except (NotFinite, OutOfMemory) as error:  # from any computation on the page

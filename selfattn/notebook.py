@@ -28,7 +28,7 @@ from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_row import kernel_row
-from selfattn.charts.theme import LIGHT, Theme
+from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, beside, stacked
 from selfattn.charts.which_word import shaded_sentences
 from selfattn.encoders.capture import Head
@@ -36,11 +36,13 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.panel import Look
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
+from selfattn.stored_reports import stored
 from selfattn.views.all_heads import lines_of_word
+from selfattn.views.main_view import main_view
 from selfattn.views.one_head import against, row_steps, whole_head
-from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
 
 
@@ -157,17 +159,18 @@ def hidden_words(
 ) -> alt.TopLevelMixin:
     """The words that give a word its meaning: how far hiding each of them moves the word, and through which heads.
 
-    A click on a word hides it or shows it again, one per sentence, and opens its heads, with the word hidden in each head alone.
-    The leading word's heads are run; those of other words are by gradient. A head under the pointer shows its weights. Below,
-    the cosine by layer, unchanged and with the two words hidden. control: a sentence of the first's sense. senses: labelled
-    sentences (columns sentence, word, sense); with them, shares are of the way to the word's other sense. word, at: as in
-    `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    One picture, the main view's: the finding, both sentences, how far the word moves without the leading words, and the heads
+    by the effect of hiding the leading word in each alone. control: a sentence of the first's sense. senses: labelled sentences
+    (columns sentence, word, sense); with them, shares are of the way to the word's other sense, and with the built-in ones words
+    are named by their noise level. word, at: as in `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`,
+    `hidden_heads_frame`, `hidden_curves_frame`.
     Limits: between two sentences the result is about these two, and no evidence about the sense. Other words may pass the
     hidden word on. A large weight isn't a large effect. Shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
-    view = word_in_two_sentences(encoder, *sides.values(), senses=senses)
-    return _Whole(view.figure(theme, in_words=True))
+    many = None if senses is None else stored("hidden_words", encoder, senses)
+    *_, panel = main_view(encoder, *sides.values(), senses=senses, over_many=many and many.report)
+    return _Whole(panel.picture(Look(dark=theme is DARK)))
 
 
 def word_lines(

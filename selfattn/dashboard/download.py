@@ -23,6 +23,7 @@ from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
+SHARE = "Picture to share (1200 x 675)"
 FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # what a font for European texts and arithmetic may lack
 ENCODER = ("model", "other", "revision", "content", "digest")  # an address's parameters for the encoder
 
@@ -110,6 +111,11 @@ def show_download(page: Page) -> None:
             },
         )
         _say_what_no_font_has(spec(), origin.title, origin.sentences)
+        if share := page.share:
+            file_button(
+                SHARE, lambda: files.png(share(), view.provenance, 1, plain=True), f"{view.name}-share.png", "image/png",
+                "download_share", ":material/image:",
+            )  # fmt: skip
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
@@ -148,8 +154,7 @@ def _view(page: Page) -> View:
         captions={name: figure.caption for name, figure in figures.items()},
         headless=frozenset(name for name, figure in figures.items() if not figure.one_head),
         shows={name: (figure.sentence,) for name, figure in figures.items() if figure.sentence},
-        lines=page.lines,
-        live={name: figure.draw for name, figure in figures.items() if figure.live},
+        live={name: figure.live for name, figure in figures.items() if figure.live},
     )
 
 

@@ -23,7 +23,7 @@ from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.panel import Look, Panel
+from selfattn.panel import Live, Look, Panel
 
 NAME_LENGTH = 60
 COLUMN = 552  # pixels: two columns fit in a window of 1440
@@ -38,7 +38,7 @@ class Figure:
     table: Callable[[], pd.DataFrame]
     one_head: bool = True  # it shows the page's chosen head
     sentence: str = ""  # the only sentence that it shows, "A" ...; "" for all
-    live: bool = False  # it is interactive, also in an HTML file
+    live: Live | None = None  # its component, also in an HTML file
 
 
 class PageEnds(Exception):
@@ -61,7 +61,7 @@ class Page:
     sentence: str = field(init=False)
     head: Head = field(init=False)
     python: str = ""  # code that draws its figure in a notebook (dashboard/copy_as_python.py)
-    lines: tuple[str, ...] = ()  # its answer and the answer's limit, for the report
+    share: Callable[[], Spec] | None = None  # a picture to send on, 1200 x 675
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     noted: list[tuple[str, Figure]] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables to offer beside the figures
@@ -139,20 +139,19 @@ def show_chart(
     visible: bool = True,
     sentence: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
-    live: bool = False,
 ) -> None:
     """Show a chart with its caption, which states the chart's content in words.
 
     The caption is the chart's text alternative; with `visible` it is also printed below. heads: a click on a head chooses it;
     this needs a key. one_head: False if the figure doesn't show the chosen head; its files then name no head, as with `heads`.
     name: the figure's name in "Download". table: its numbers for "Download", if the spec doesn't hold them as records.
-    sentence, live: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the text
+    sentence: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the text
     alternative is then the name, and a screen reader reads the caption at the first mark.
     """
     short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
         short,
-        Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence, live),
+        Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence),
     )
     on_select: Any = "ignore"
     if heads:
@@ -195,7 +194,8 @@ def show_panel(
     choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
     """
     look, (name, *others) = current_look(), panel.tables
-    note_figure(panel.name, Figure(lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False), first)
+    figure = Figure(lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False, live=panel.live)
+    note_figure(panel.name, figure, first)
     this_page().tables |= {other: partial(panel.tables.__getitem__, other) for other in others}
     if panel.live and choose:
         show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose, *states)

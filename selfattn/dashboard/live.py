@@ -1,16 +1,18 @@
 """Shows a panel's live figure: its component runs in the browser, and what the visitor chooses there comes back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from selfattn.export.component_page import javascript, stylesheet
-from selfattn.panel import Live
+
+if TYPE_CHECKING:  # `show_stored` runs before more is imported
+    from selfattn.panel import Live
 
 
-def show_live(live: Live, key: str, choose: Callable[..., None], *states: str) -> None:
+def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
     """Show the component. choose(state, value) is called when the visitor has changed one of these states."""
 
     def changed(state: str) -> None:
@@ -20,6 +22,11 @@ def show_live(live: Live, key: str, choose: Callable[..., None], *states: str) -
     _component(live.component)(key=key, data=dict(live.data), **callbacks)
 
 
+def show_stored(component: str, data: Mapping[str, Any]) -> None:
+    """Show a component of which the server hears nothing: its choices stay in the browser."""
+    _unheard(component)(key=f"stored {component}", data=dict(data))
+
+
 def _bound(changed: Callable[[str], None], state: str) -> Callable[[], None]:
     return lambda: changed(state)
 
@@ -27,3 +34,10 @@ def _bound(changed: Callable[[str], None], state: str) -> Callable[[], None]:
 @cache
 def _component(name: str) -> Any:
     return st.components.v2.component(f"selfattn_{name}", css=stylesheet(name), js=javascript(name))
+
+
+@cache
+def _unheard(name: str) -> Any:
+    script = javascript(name).replace("export default ", "")
+    script += f"\nexport default (given) => {name}({{ ...given, setStateValue() {{}} }});\n"
+    return st.components.v2.component(f"selfattn_{name}_unheard", css=stylesheet(name), js=script)

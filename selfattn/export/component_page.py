@@ -1,28 +1,22 @@
-"""A dashboard component and its data as one HTML page that works offline: the report's and the site's.
+"""Dashboard components in an HTML page that works offline, with their data.
 
-The page's policy forbids every request. Data is a JSON block, whose "<" are escaped: no text in it can end the block.
+Data is a JSON block in ASCII whose "<" are escaped: no text in it can end the block.
 """
 
-import base64
-import hashlib
-import html
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the dashboard shows a component before it imports more
+    from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
 
-_PAGE_CSS = """:root { color-scheme: light dark; background: light-dark(#ffffff, #0f131a); }
-body { max-width: 1100px; margin: 24px auto; padding: 0 16px; }
-"""
 _START = """
-{name}({{
-  data: JSON.parse(document.querySelector("#data").textContent),
-  parentElement: document.querySelector("#place"),
-  setStateValue() {{}},
-  setTriggerValue() {{}},
-}});
+for (const place of document.querySelectorAll('[data-component="{name}"]')) {{
+  {name}({{ data: JSON.parse(place.firstElementChild.textContent), parentElement: place, setStateValue() {{}} }});
+}}
 """
 
 
@@ -33,33 +27,29 @@ def javascript(name: str) -> str:
 
 
 @cache
-def stylesheet(name: str) -> str:
-    """Return a component's CSS, the shared base first."""
-    return _joined(["base.css", f"{name}.css"])
+def stylesheet(*names: str) -> str:
+    """Return the components' CSS, the shared base first."""
+    return _joined(["base.css", *(f"{name}.css" for name in names)])
 
 
-def component_html(name: str, data: dict[str, Any], title: str) -> str:
-    """Return a whole page that shows this component with this data."""
-    style, script = _PAGE_CSS + stylesheet(name), javascript(name) + _START.format(name=name)
-    block = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            f"<title>{html.escape(title)}</title><style>{style}</style></head>",
-            f'<body><main id="place"></main><script type="application/json" id="data">{block}</script>',
-            f'<script type="module">{script}</script></body></html>\n',
-        ]
+def module(name: str) -> str:
+    """Return the module text that starts each component of this name in a page."""
+    return javascript(name) + _START.format(name=name)
+
+
+def place(live: "Live", without_script: str) -> str:
+    """Return the element that a component fills, with its data. without_script: the HTML to show if no script runs."""
+    # Links lead to pages of the dashboard, which a file can't reach.
+    data = {
+        key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
+        for key, part in live.data.items()
+    }
+    block = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<div class="live" data-component="{live.component}"><script type="application/json">{block}</script></div>'
+        f"<noscript>{without_script}</noscript>"
     )
 
 
 def _joined(files: list[str]) -> str:
     return "\n".join((FOLDER / file).read_text("utf-8") for file in files)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -4,7 +4,7 @@ import io
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,6 +24,7 @@ from selfattn.charts.labels import REPLACEMENT, drawable, drawable_spec, unlimit
 from selfattn.charts.theme import FONT
 from selfattn.charts.vega import Spec, in_light
 from selfattn.export.provenance import Provenance
+from selfattn.panel import Live
 from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
@@ -53,8 +54,7 @@ class View:
     captions: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
     headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
     shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
-    lines: Sequence[str] = ()  # the answer and its limit, beneath the title of what is read
-    live: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)  # figure's name: alive, as HTML has it
+    live: Mapping[str, Live] = field(default_factory=dict)  # figure's name: its component, which HTML shows
 
     def origin(self, name: str) -> Provenance:
         """The provenance of one figure or table: its own title, the head and the sentences that it shows."""

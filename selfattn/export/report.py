@@ -1,47 +1,40 @@
 """A view as one HTML file that opens anywhere, offline: pictures, numbers and their provenance.
 
-Each chart is an SVG and each table a CSV, in data URIs; a live figure (export/live.py) replaces its picture. The file fetches
-nothing, and only the script that draws live figures runs. The file's own content policy enforces both.
+Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data; where no script runs, its
+picture. The file fetches nothing, and only the components' scripts run. The file's own content policy enforces both.
 """
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 
 from selfattn import numbers
 from selfattn.charts.labels import drawable, isolated_words
-from selfattn.export import files, live
+from selfattn.export import files
+from selfattn.export.component_page import module, place, stylesheet
 from selfattn.export.files import View
 
 SHOWN_ROWS = 100  # rows to show of a table; its CSV in the same file has all
 
 STYLE = """
-:root { color-scheme: light; font: 16px/1.5 "Source Sans 3", "DejaVu Sans", "Noto Sans", sans-serif; color: #1b2330 }
-body { max-width: 62rem; margin: 3rem auto; padding: 0 1.5rem }
+:root { color-scheme: light dark; --ink: light-dark(#1b2330, #eef1f6); --muted: light-dark(#5c6675, #a3adbd);
+  --rule: light-dark(#e3e6eb, #2a3240); color: var(--ink); background: light-dark(#ffffff, #0f131a);
+  font: 16px/1.5 "Source Sans 3", "DejaVu Sans", "Noto Sans", sans-serif }
+body { max-width: 62rem; margin: 3rem auto; padding: 0 1.5rem } body:has(.live) { max-width: 86rem }
 h1 { font-size: 1.7rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin-top: 2.5rem }
-figure { margin: 1.5rem 0 } img { max-width: 100%; height: auto; border: 1px solid #e3e6eb; border-radius: 6px }
-figcaption, .quiet { color: #5c6675; font-size: .92rem }
+figure { margin: 1.5rem 0 } img { max-width: 100%; height: auto; border: 1px solid var(--rule); border-radius: 6px }
+figcaption, .quiet { color: var(--muted); font-size: .92rem } a { color: light-dark(#174f97, #7fb8f5) }
+.live { margin: 1.5rem 0 } summary { cursor: pointer }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e6eb; vertical-align: top }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); vertical-align: top }
 td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24rem; overflow: auto }
-body:has(.live) { max-width: 84rem } .live { overflow-x: auto } .live > div { display: block }
 """
 
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-BESIDE = "'self' file:"  # a script beside the page: from its server, or from disk, where a page has no origin
 
-
-def html(view: View, width: float | None = None, index: str = "", script: str = "") -> str:
-    """Return the view as a page, with all text escaped. width: the pictures' width in units (None: as drawn).
-
-    index: the file that lists this page among others, to link to. script: the file beside the page that holds live.script();
-    without one, a page with live figures contains the script.
-    """
-    run, allowed = _script(script) if view.live else ("", "")
+def html(view: View, width: float | None = None) -> str:
+    """Return the view as a page, with all text escaped. width: the pictures' width in units (None: as drawn)."""
     parts = [
-        *([f'<p><a href="{_text(index)}">All pages</a></p>'] if index else []),
-        *(f"<p>{_text(line)}</p>" for line in view.lines),
         paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
         *_figures(view, width),
@@ -53,19 +46,26 @@ def html(view: View, width: float | None = None, index: str = "", script: str = 
             "from 0."
         ),
         paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
-        run,
     ]
-    return document(view.provenance.title, parts, allowed)
+    return document(view.provenance.title, parts, {live.component for live in view.live.values()})
 
 
-def document(title: str, parts: Iterable[str], scripts: str = "") -> str:
-    """Return a page with this title and these HTML parts. scripts: the allowed scripts, in the syntax of script-src."""
-    title, policy = _text(title), f"{POLICY}; script-src {scripts}" if scripts else POLICY
+def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
+    """Return a page with this title and these HTML parts. components: the names of those that the parts have places for."""
+    title, names = _text(title), sorted(components)
+    style = STYLE + stylesheet(*names) if names else STYLE
+    modules = [module(name) for name in names]
+    scripts = " ".join(map(_hash, modules)) or "'none'"
+    started = [f'<script type="module">{each}</script>' for each in modules]
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {scripts}; base-uri 'none'; "
+        "form-action 'none'"
+    )
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
-        f"<body><h1>{title}</h1>\n{chr(10).join(parts)}</body></html>\n"
+        f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>\n'
+        f"<body><h1>{title}</h1>\n{chr(10).join([*parts, *started])}</body></html>\n"
     )
 
 
@@ -74,29 +74,33 @@ def paragraph(text: str) -> str:
     return f'<p class="quiet">{_text(text)}</p>'
 
 
+def link(file: str, title: str) -> str:
+    """Return a link to a file of this folder."""
+    return f'<p><a href="{_text(file)}">{_text(title)}</a></p>'
+
+
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
     """Return a page's entry in an index: its title as a link to its file, its sentences and its finding."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
 
+def folded(title: str, paragraphs: Iterable[str]) -> str:
+    """Return paragraphs in small grey type that a click on the title unfolds."""
+    return f"<details><summary>{_text(title)}</summary>{''.join(map(paragraph, paragraphs))}</details>"
+
+
 def _figures(view: View, width: float | None) -> Iterable[str]:
     for name, spec in view.figures.items():
         picture = _data_uri("image/svg+xml", files.svg(spec(), view.origin(name), width))
-        reading = view.captions.get(name, name)
-        caption = _text(reading)
-        shown = f'<img src="{picture}" alt="{caption}">'
-        if name in view.live:
-            shown = f'<div class="live">{shown}{live.data(view.live[name](), reading)}</div>'
-        yield f"<figure>{shown}<figcaption>{caption}</figcaption></figure>"
+        caption = _text(view.captions.get(name, name))
+        figure = f'<figure><img src="{picture}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+        yield place(view.live[name], figure) if name in view.live else figure
 
 
-def _script(file: str) -> tuple[str, str]:
-    """Return the script element that draws live figures, and its source in script-src: beside the page, or inline."""
-    if file:
-        return f'<script src="{_text(file)}"></script>', BESIDE
-    digest = base64.b64encode(hashlib.sha256(live.script().encode()).digest()).decode()
-    return f"<script>{live.script()}</script>", f"'sha256-{digest}'"
+def _hash(text: str) -> str:
+    """The source of an inline style or script in a content policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _tables(view: View) -> Iterable[str]:

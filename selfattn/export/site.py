@@ -1,22 +1,20 @@
-"""Writes the example pairs as static pages with an index: a folder for any web server or disk, with live figures."""
+"""Writes the example pairs as static pages with an index: a folder for any web server or disk."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from selfattn.analysis.word_map import word_map
-from selfattn.charts.theme import LIGHT
-from selfattn.charts.vega import beside
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import Example, labelled_sentences
-from selfattn.export import live, report
-from selfattn.export.files import View
+from selfattn.export import report
+from selfattn.export.component_page import place
 from selfattn.export.provenance import Provenance
-from selfattn.stored_reports import stored
-from selfattn.views.one_head import whole_head, words_row
-from selfattn.views.two_sentences import FIGURE, word_in_two_sentences
+from selfattn.panel import Panel
+from selfattn.stored_reports import KINDS, stored
+from selfattn.views.main_view import main_view
 
 INDEX = "index.html"
-WIDTH = 1000  # the main figure's picture, in units; the live figure follows the window
 
 
 class SiteError(ValueError):
@@ -24,7 +22,7 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page per pair, named by its word, the script of the figures, and the index into a new or empty folder.
+    """Write a page per pair, named by its word, and the index into a new or empty folder.
 
     wrote(file) is called after each file.
 
@@ -34,58 +32,53 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SiteError(f"{folder} holds something already. Choose a new or empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / live.FILE).write_text(live.script(), encoding="utf-8")
-    wrote(live.FILE)
     rows = []
     for example in examples:
-        view, finding = pair_view(encoder, example)
-        file = f"{view.name}.html"
-        (folder / file).write_text(report.html(view, index=INDEX, script=live.FILE), encoding="utf-8")
-        rows.append(report.entry(file, example.word, [example.first, example.second], finding))
+        panel, file = pair_panel(encoder, example), f"{example.word}.html"
+        (folder / file).write_text(pair_page(encoder, example, panel, INDEX), encoding="utf-8")
+        rows.append(report.entry(file, example.word, [example.first, example.second], panel.finding))
         wrote(file)
     index = report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
     (folder / INDEX).write_text(index, encoding="utf-8")
     wrote(INDEX)
 
 
-def pair_view(encoder: Encoder, example: Example) -> tuple[View, str]:
-    """Return one pair as the main view shows it, with its leading head in detail, and its answer in one line."""
-    a, b, control = (encoder.encode(text).places(example.word)[0] for text in example.sentences)
+def pair_panel(encoder: Encoder, example: Example) -> Panel:
+    """Return the main view of an example pair, its heads run."""
     read = labelled_sentences()
-    labelled, many = read[read["word"] == example.word], stored("hidden_words", encoder, read)
-    made = word_in_two_sentences(
-        encoder, a, b, control, senses=labelled if len(labelled) else None, over_many=many and many.report
-    )
-    head, sides = made.first_head, {"A": a, "B": b}
-    maps = {name: word_map(one.sentence, one.sentence.weights(*head)) for name, one in sides.items()}
-    error = max(
-        float((one.sentence.weights(*head) - one.sentence.own_weights(*head)).abs().max()) for one in sides.values()
-    )
-    both, row = whole_head(sides, maps, head, LIGHT, "scratch"), words_row(sides, head, LIGHT, error)
-    whole = f"the whole head {head}"
-    view = View(
-        name=example.word,
-        provenance=Provenance.of(
-            encoder, made.title, {name: one.sentence for name, one in (sides | {"control": control}).items()},
-            layer=head.layer, head=head.head, error=error,
-        ),
-        lines=[*made.answer, made.limit, *made.notes],
-        figures={
-            FIGURE: lambda: made.figure(LIGHT, width=WIDTH),
-            whole: lambda: beside(*(each.spec for each in both.values())),
-            row.name: lambda: row.spec,
-        },
-        live={FIGURE: lambda: made.figure(LIGHT), row.name: lambda: row.spec},
-        tables=made.tables,
-        captions={
-            FIGURE: made.caption,
-            whole: " ".join(f"In {name}: {each.caption}" for name, each in both.items()),
-            row.name: row.caption,
-        },
-        headless={FIGURE, *made.tables},
-        shows={whole: sides, row.name: sides, "words": sides, "heads": sides},
+    labelled = read[read["word"] == example.word]
+    many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
+    *_, panel = main_view(
+        encoder, *_placed(encoder, example).values(), senses=labelled if len(labelled) else None,
+        over_many=many and many.report, profiles=profiles and profiles.report,
     )  # fmt: skip
-    return view, " ".join(made.answer)
+    return panel
+
+
+def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "") -> str:
+    """Return the page of an example pair, which works offline. panel: its main view. index: the file of all pages, to link to."""
+    if panel.live is None:
+        raise ValueError(f"Expected a panel with a live figure, got {panel.name!r}.")
+    texts = {name: placed.sentence for name, placed in _placed(encoder, example).items()}
+    title, error = f'Where does "{example.word}" get its meaning?', max(map(_error, texts.values()))
+    parts = [
+        *([report.link(index, "All pages")] if index else []),
+        place(panel.live, report.paragraph(panel.alt)),
+        report.paragraph(Provenance.of(encoder, title, texts, error=error).line()),
+        report.folded("How this was measured", panel.method.split("\n\n")),
+    ]
+    return report.document(title, parts, [panel.live.component])
+
+
+def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding]]:
+    names = ("A", "B", "control")
+    return {name: encoder.encode(text).places(example.word)[0] for name, text in zip(names, example.sentences)}
+
+
+def _error(encoding: Encoding) -> float:
+    """The largest difference of the kernel's weights to the model's own, over all heads."""
+    layers = range(encoding.n_layers)
+    return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 
 
 def _introduction(encoder: Encoder) -> list[str]:

@@ -1,41 +1,131 @@
 """The static pages of `selfattn site`, opened from their folder in a browser that has no network."""
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import expect
 
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS
+from selfattn.export import report
+from selfattn.export.component_page import place
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
 from selfattn.export.site import write_site
+from selfattn.panel import Live
+from tests.browser.conftest import watch
+from tests.browser.way_data import VARIANTS
 
 pytestmark = pytest.mark.browser
 
 EVAL = """() => new Promise(done => setTimeout(() => {
     try { done(String(new Function('return 1')())); } catch (error) { done(error.name); }
 }))"""
+CUT_OFF = "() => document.documentElement.scrollWidth > innerWidth"
+BACKGROUND = "() => getComputedStyle(document.documentElement).backgroundColor"
+WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The folder of one pair's page."""
+    """The folder of all example pairs' pages."""
     folder = tmp_path_factory.mktemp("web") / "site"
-    write_site(encoder, PAIRS[:1], folder, print)
+    write_site(encoder, PAIRS, folder, lambda file: None)
     return folder
 
 
-def test_a_visitor_goes_from_the_index_to_a_pair_and_back_offline(site, page):
-    page.context.set_offline(True)
-    page.goto((site / "index.html").as_uri())
-    page.get_by_role("link", name="bank").click()
-    expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
-    figure = page.locator(".live").first
-    expect(figure.locator("svg.marks")).to_be_visible()
-    expect(figure.locator("img")).to_be_hidden()
-    expect(figure.locator("svg.marks")).to_contain_text("reads “river”")
-    page.locator(".live g[class*='chips_b_marks'] path[aria-label^='loan:']").click()
-    expect(figure.locator("svg.marks")).to_contain_text("reads “loan”")
-    page.locator(".live g[class*='cells_marks'] path[aria-label^='L3 H7:']").hover()
-    expect(figure.locator("svg.marks")).to_contain_text("Head 7 of layer 3 gives “loan”")
+@pytest.fixture
+def open_file(browser):
+    """open_file(path, scheme, width): the file in a browser without a network, and `trouble` of its console."""
+    contexts = []
+
+    def opened(path, scheme="light", width=1100, **options):
+        context = browser.new_context(
+            offline=True, color_scheme=scheme, viewport={"width": width, "height": 900}, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.trouble = watch(page)
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("scheme", "background", "width"), [("light", WHITE, 1100), ("dark", BLACK, 390)])
+def test_every_page(site, open_file, scheme, background, width):
+    page = open_file(site / "index.html", scheme, width)
+    links = page.locator("h2 a").evaluate_all("all => all.map(link => [link.textContent, link.getAttribute('href')])")
+    assert [text for text, _ in links] == [pair.word for pair in PAIRS]
+    for pair, (_, file) in zip(PAIRS, links, strict=True):
+        page.goto((site / file).as_uri())
+        data = json.loads(page.locator(".live script").text_content())
+        expect(page.locator(".finding")).to_have_text(data["finding"])
+        expect(page.get_by_role("heading", level=1)).to_have_text(f'Where does "{pair.word}" get its meaning?')
+        hidden = next(word for word in data["sides"][0]["words"] if word["at"] is not None)
+        button = page.locator(f'[data-id="word 0 {hidden["at"]}"]')
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "true")
+        assert page.evaluate(BACKGROUND) == background
+        assert not page.evaluate(CUT_OFF), file
+        assert (site / file).stat().st_size < 80_000
+        page.get_by_role("link", name="All pages").click()
+        expect(page).to_have_title(re.compile("^Where 21 words"))
+        assert page.evaluate(BACKGROUND) == background and not page.evaluate(CUT_OFF)
+    assert page.trouble == []
+
+
+def test_nothing_else_runs(site, open_file):
+    page = open_file(site / "bank.html")
     assert page.evaluate(EVAL) == "EvalError"
-    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 200)")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("link", name="All pages").click()
-    expect(page.get_by_text(PAIRS[0].second)).to_be_visible()
+    blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
+    assert page.evaluate(blocked) == "blocked"
+    assert any("Content Security Policy" in each for each in page.trouble)
+
+
+def test_without_scripts_the_page_says_it(site, open_file):
+    page = open_file(site / "bank.html", java_script_enabled=False)
+    # Chromium hides <noscript> from Playwright even so, but parses it as a page without scripts does.
+    said = page.evaluate("document.querySelector('noscript p').textContent")
+    assert 'In A, hiding "river" moves "bank" 44' in said
+    page.get_by_text("How this was measured").click()
+    expect(page.get_by_text("A word is hidden from")).to_be_visible()
+
+
+def test_report_with_several_components(open_file, tmp_path):
+    spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], LIGHT)
+    lives = {name: Live("way", VARIANTS[name]) for name in ("bank", "star")}
+    draw = {name: lambda: spec for name in (*lives, "still")}
+    file = tmp_path / "report.html"
+    file.write_text(report.html(View("name", Provenance(title="Title"), draw, {}, live=lives)), "utf-8")
+    page = open_file(file)
+    findings = page.locator(".finding")
+    expect(findings).to_have_text([VARIANTS[name]["finding"] for name in lives])
+    assert page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True]
+    page.locator("button.word").first.click()
+    expect(page.locator("[aria-pressed=true]")).to_have_count(1)
+    assert page.trouble == []
+    still = open_file(file, java_script_enabled=False)
+    assert still.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True] * 3
+
+
+def test_components_of_two_names(open_file, tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.css").write_text("")
+        draw = "parentElement.append(`${data.said} ${add(shared, 1)}`)"
+        text = f"const add = (a, b) => a + b; export default function {name}({{ data, parentElement }}) {{ {draw} }}"
+        (tmp_path / f"{name}.js").write_text(text)
+    (tmp_path / "base.css").write_text("")
+    (tmp_path / "base.js").write_text("const shared = 1;")
+    monkeypatch.setattr("selfattn.export.component_page.FOLDER", tmp_path)
+    monkeypatch.setattr("selfattn.panel._schema", lambda name: type("Any", (), {"validate": lambda self, data: None})())
+    parts = [place(Live(name, {"said": said}), "") for name, said in (("two", "a"), ("one", "b"), ("two", "c"))]
+    file = tmp_path / "page.html"
+    file.write_text(report.document("Title", parts, ["one", "two"]), "utf-8")
+    page = open_file(file)
+    expect(page.locator(".live")).to_have_text(["a 2", "b 2", "c 2"])
+    assert page.trouble == []

@@ -11,7 +11,9 @@ import streamlit
 from playwright.sync_api import expect
 
 from selfattn import numbers
-from selfattn.export.component_page import component_html, javascript, stylesheet
+from selfattn.export.component_page import javascript, place, stylesheet
+from selfattn.export.report import document
+from selfattn.panel import Live
 from tests.browser.conftest import watch
 from tests.browser.way_data import VARIANTS, way_data
 
@@ -399,7 +401,7 @@ def test_right_to_left(open_way):
 
 def test_offline_page(browser, tmp_path):
     data = way_data(("We sat on the bank </script><b> of the river.", "We went to the bank for a loan."))
-    text = component_html("way", data, "bank & river")
+    text = document("bank & river", [place(Live("way", data), "")], ["way"])
     file = tmp_path / "bank.html"
     file.write_text(text, "utf-8")
     context = browser.new_context(offline=True)

@@ -1,58 +1,132 @@
-"""A component's page as text; tests/browser/test_way.py opens it."""
+"""Components in a file: no text of their data becomes a part of the page, and no script runs but theirs."""
 
 import base64
 import hashlib
 import json
 import re
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
-from selfattn.export.component_page import FOLDER, component_html, javascript, stylesheet
-from tests.browser.way_data import VARIANTS, way_data
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import LIGHT
+from selfattn.export import component_page, report
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
+from tests.browser.way_data import VARIANTS
+from tests.export.test_report import Elements
+
+HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u2028 \x07 \ud800'
+
+
+@pytest.fixture
+def components(monkeypatch, tmp_path):
+    """Two components, each with the shared base."""
+    for name, text in {
+        "base.js": "const shared = 1;",
+        "base.css": ".shared {}",
+        "one.js": "export default function one() {}",
+        "one_more.js": "const more = 1;",
+        "one.css": ".one {}",
+        "two.js": "export default function two() {}",
+        "two.css": ".two {}",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(component_page, "FOLDER", tmp_path)
+    for cached in (component_page.javascript, component_page.stylesheet):
+        cached.cache_clear()
+    yield
+    for cached in (component_page.javascript, component_page.stylesheet):
+        cached.cache_clear()
+
+
+def scripts(page: str) -> list[tuple[dict, str]]:
+    """Each script element's attributes and content, as a browser finds them."""
+    starts = [attributes for name, attributes in Elements(page).found if name == "script"]
+    contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
+    assert len(starts) == len(contents)
+    return list(zip(starts, contents))
+
+
+def policy(page: str) -> dict[str, str]:
+    """The page's content policy: each directive and its sources."""
+    found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
+    content = found["Content-Security-Policy"]["content"]
+    return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
+
+
+def source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def live(component: str, data: dict) -> SimpleNamespace:
+    return SimpleNamespace(component=component, data=data)
+
+
+def test_hostile_data():
+    data = {HOSTILE: [HOSTILE, 1.5, None]}
+    ((attributes, block),) = scripts(component_page.place(live("one", data), ""))
+    assert attributes == {"type": "application/json"}  # a browser runs nothing of this type
+    assert json.loads(block) == data
+    assert "<" not in block and block.isascii()
+
+
+def test_links_into_the_dashboard_are_left_out():
+    data = {"beyond": {"text": "More", "link": {"text": "there", "href": "senses"}}, "way": None}
+    ((_, block),) = scripts(component_page.place(live("one", data), ""))
+    assert json.loads(block) == {"beyond": {"text": "More"}, "way": None}
+
+
+@pytest.mark.usefixtures("components")
+def test_policy_names_each_script_and_style():
+    parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
+    page = report.document("Title", parts, ["two", "one"])
+    *blocks, one, two = scripts(page)
+    assert [attributes["type"] for attributes, _ in blocks] == ["application/json"] * 3
+    assert one[0] == two[0] == {"type": "module"}
+    assert one[1].startswith("const shared = 1;\nconst more = 1;\nexport default function one() {}\n")
+    assert two[1].startswith("const shared = 1;\nexport default function two() {}\n")
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+    assert style == report.STYLE + ".shared {}\n.one {}\n.two {}"
+    assert policy(page) == {
+        "default-src": "'none'", "img-src": "data:", "style-src": source(style), "base-uri": "'none'",
+        "script-src": f"{source(one[1])} {source(two[1])}", "form-action": "'none'",
+    }  # fmt: skip
+
+
+def test_a_page_without_components_runs_nothing():
+    page = report.document(HOSTILE.replace("\ud800", ""), [])
+    assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
+    assert policy(page)["style-src"] == source(report.STYLE)
+
+
+@pytest.mark.usefixtures("components")
+def test_report_has_the_component_and_its_picture_without_scripts():
+    spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
+    draw = {"figure": lambda: spec, "still": lambda: spec}
+    origin = Provenance(title="title", sentences={"A": HOSTILE})
+    page = report.html(View("name", origin, draw, {}, live={"figure": live("one", {"said": HOSTILE})}))
+    (_, block), (kind, _) = scripts(page)
+    assert json.loads(block) == {"said": HOSTILE} and kind == {"type": "module"}
+    without = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
+    assert ['alt="figure"' in each for each in without] == [True]
+    assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_fixtures_follow_the_schema(name):
-    schema = json.loads((FOLDER / "way.schema.json").read_text("utf-8"))
+    schema = json.loads((component_page.FOLDER / "way.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(VARIANTS[name])
 
 
-def test_page_is_small():
-    assert len(component_html("way", VARIANTS["bank"], "bank").encode()) < 80_000
-
-
-def test_policy_allows_the_page_alone():
-    page = component_html("way", VARIANTS["bank"], "bank")
-    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
-    assert policy.startswith("default-src 'none'; ")
-    for part in (r"<style>(.*?)</style>", r'<script type="module">(.*?)</script>'):
-        digest = hashlib.sha256(re.search(part, page, re.S)[1].encode()).digest()
-        assert f"'sha256-{base64.b64encode(digest).decode()}'" in policy
-
-
-def test_data_cannot_leave_its_block():
-    data = way_data(("A bank </script><!-- <script> here.", "Another bank."))
-    page = component_html("way", data, "<b>")
-    assert json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1]) == data
-    assert "<title>&lt;b&gt;</title>" in page
-    assert page.count("</script>") == 2
-
-
-def test_files_are_joined_once():
-    text = javascript("way")
+def test_files_are_joined_once_and_stay_short():
+    text = component_page.javascript("way")
     assert text.count("export default") == 1
-    for file in FOLDER.glob("*.js"):
+    for file in component_page.FOLDER.glob("*.js"):
         assert text.count(file.read_text("utf-8")) == 1
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
-    assert stylesheet("way").startswith((FOLDER / "base.css").read_text("utf-8"))
-
-
-def test_files_stay_short():
-    lines = {
-        file.name: len(file.read_text("utf-8").splitlines())
-        for file in FOLDER.glob("*.[jc]s*")
-        if file.suffix != ".json"
-    }
-    assert {"base.js", "base.css", "way.js", "way.css"} <= lines.keys()
-    assert max(lines.values()) < 450
+    assert component_page.stylesheet("way").startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
+    files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
+    assert {"base.js", "base.css", "way.js", "way.css"} <= lines.keys() and max(lines.values()) < 450

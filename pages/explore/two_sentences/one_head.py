@@ -95,11 +95,11 @@ def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
 
     words = tuple((*side.key, hides_key(side.sentence.hides)) for side in sides.values())
     key = ("word's row", words, head, theme.name, error)
-    _show(cached(encoder, key, made), live=True)
+    _show(cached(encoder, key, made))
 
 
-def _show(picture: Picture, *, sentence: str = "", visible: bool = True, more: str = "", live: bool = False) -> None:
+def _show(picture: Picture, *, sentence: str = "", visible: bool = True, more: str = "") -> None:
     show_chart(
         picture.spec, picture.caption + more, in_place=True, visible=visible, name=picture.name, sentence=sentence,
-        table=picture.table, live=live,
+        table=picture.table,
     )  # fmt: skip

@@ -1,0 +1,79 @@
+"""A panel: one finding, its picture and its tables. Pages, notebooks, "Download" and reports show lists of panels."""
+
+import functools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+
+from selfattn.charts.theme import DARK, LIGHT, Theme
+from selfattn.charts.vega import Spec
+
+COMPONENTS = files("selfattn") / "dashboard" / "components"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of a picture."""
+
+    dark: bool = False
+    width: int | None = None  # pixels; None: the picture's own
+    height: int | None = None
+
+    @property
+    def theme(self) -> Theme:
+        """The colours of this look."""
+        return DARK if self.dark else LIGHT
+
+
+@dataclass(frozen=True, eq=False)
+class Live:
+    """A web component and its data. Raises jsonschema.ValidationError for data that break the component's schema."""
+
+    component: str  # the stem of its files in selfattn/dashboard/components
+    data: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        _schema(self.component).validate(self.data)
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """Tables by name; each is made when it is first read."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
+        self._makers = {name: functools.cache(make) for name, make in makers.items()}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """One finding with its picture, and all that can be taken away of it."""
+
+    name: str  # its id in links, file names and tests: "words", "heads", "kernel"
+    finding: str  # one sentence, computed from the numbers
+    picture: Callable[[Look], Spec]  # complete Vega-Lite
+    alt: str  # the picture in words
+    tables: Mapping[str, pd.DataFrame]  # the numbers in the picture, tidy
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for NPZ
+    code: str = ""  # lines of Python that compute it
+    method: str = ""  # how it was measured, and what it cannot tell
+    live: Live | None = None
+
+
+@functools.cache
+def _schema(component: str) -> Any:
+    text = (COMPONENTS / f"{component}.schema.json").read_text("utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
