@@ -282,8 +282,9 @@ def _notes(pair: HiddenPair) -> list[str]:
 
 
 def _why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
+    """Why heads have no shares; the notes give an encoder's own reason."""
     own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
-    return encoder.hide_reason or own or "No word was hidden."
+    return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
 
 
 def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:
