@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run quick test test-long test-held-back test-ray lint lint-components bench gpu-check clean
+.PHONY: run quick test test-long test-held-back test-ray lint lint-components demo bench gpu-check clean
 
 run: .venv/runtime
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
@@ -59,6 +59,10 @@ node_modules/installed: package.json package-lock.json .npmrc
 	npm ci --silent
 	touch $@
 endif
+
+# The page that README links to: the first example, offline.
+demo: .venv/runtime
+	$(BIN)/python docs/demo.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks

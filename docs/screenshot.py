@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.server import start_server  # noqa: E402
-from tests.browser.conftest import ARGUMENTS, open_page  # noqa: E402
+from tests.browser.conftest import ARGUMENTS, open_page, wait_until_idle  # noqa: E402
 from tests.browser.find_chromium import find  # noqa: E402
 
 if __name__ == "__main__":
@@ -19,7 +19,8 @@ if __name__ == "__main__":
             browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
             page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
             open_page(page, address)
-            expect(page.locator("g.cells_marks > path")).to_have_count(72)
+            expect(page.get_by_role("gridcell")).to_have_count(72)
+            wait_until_idle(page)  # the heads of the leading words are run after the first picture
             page.wait_for_timeout(500)  # painted in the next frames
             page.screenshot(path=ROOT / "docs/main-view.png")
             browser.close()

@@ -112,8 +112,9 @@ def show_download(page: Page) -> None:
         )
         _say_what_no_font_has(spec(), origin.title, origin.sentences)
         if share := page.share:
+            shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             file_button(
-                SHARE, lambda: files.png(share(), view.provenance, 1, plain=True), f"{view.name}-share.png", "image/png",
+                SHARE, lambda: files.png(share(), shown, 1, plain=True), f"{view.name}-share.png", "image/png",
                 "download_share", ":material/image:",
             )  # fmt: skip
         if st.toggle("Its numbers as a table", key="download_numbers"):

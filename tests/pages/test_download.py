@@ -85,6 +85,26 @@ def test_beside_a_png_stands_what_no_font_here_has():
         assert "No font here has" in said and "(U+E1234)" in said and "fonts-noto-cjk" in said
 
 
+def test_picture_to_share(monkeypatch):
+    made = {}
+    monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
+    opened("pages/explore/two_sentences/page.py")
+    make, file, kind, *_ = made["Picture to share (1200 x 675)"]
+    picture = Image.open(io.BytesIO(make()))
+    assert picture.size == (1200, 675) and picture.getpixel((0, 0))[:3] == (255, 255, 255)
+    provenance = json.loads(picture.text["provenance"])
+    assert list(provenance["sentences"]) == ["A", "B"] and provenance["model"].endswith("all-MiniLM-L6-v2")
+    assert (file, kind) == ("selfattn-a-word-in-two-sentences-share.png", "image/png")
+
+
+@pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
+def test_no_picture_to_share(path, state, monkeypatch):
+    made = {}
+    monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
+    opened(f"pages/explore/{path}", **state)
+    assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
+
+
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
     at.session_state["download"] = True
