@@ -5,14 +5,18 @@ sentences.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
+from torch import Tensor
 
 from selfattn import numbers
-from selfattn.captions.hidden_words import Ranked, source
 from selfattn.captions.senses import FEW_WORDS
-from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, HiddenWordsReport
+from selfattn.senses.hiding import ATTENTION, CHECKS, CLEAR, GUESS, NAMED, HiddenWordsReport
+from selfattn.words import Word
 
+MOSTLY = 0.33  # the smallest share that is called "mostly"
+MOST = 3  # most words to name together
 ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
 CARRIES = {
     (True, True): "is usually enough and rarely the only one",
@@ -30,6 +34,39 @@ SHADES = (
     "How far the word moves toward its other senses when one other word is hidden from it. One word is named where its share is "
     "at least 10 % and one and a half times the next one's. 100 % is the whole way, minus is away from them."
 )
+
+
+class Ranked(NamedTuple):
+    """A word that may be named, and its share."""
+
+    text: str
+    share: float
+
+
+def ranked(words: Sequence[Word], share: Tensor) -> list[Ranked]:
+    """The words that were measured, without punctuation, the largest share first."""
+    known = [Ranked(word.label, float(value)) for word, value in zip(words, share) if not word.is_punctuation]
+    return sorted((one for one in known if one.share == one.share), key=lambda one: -one.share)
+
+
+def source(words: Sequence[Ranked], unit: str = "") -> str:
+    """Complete "it comes ..." for one sentence. words: from `ranked`, at least one.
+
+    unit: follows the largest share, which is printed if no word is named.
+    """
+    first = words[0]
+    if first.share < NAMED:
+        return f'from no single word: the largest is "{first.text}", {numbers.percent(first.share)}{unit}'
+    if len(words) == 1 or first.share >= CLEAR * words[1].share:
+        if first.share >= MOSTLY:
+            return f'mostly from "{first.text}"'
+        return f'more from "{first.text}" than from any other word'
+    shared = [f'"{one.text}"' for one in words[:MOST] if one.share >= first.share / 2]
+    return f"from {_listed(shared)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def one_word(report: HiddenWordsReport) -> str:

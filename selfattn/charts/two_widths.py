@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from selfattn.charts.labels import right_to_left
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, finish, marks
+from selfattn.charts.vega import Spec, finish
 
 GAP = 36  # pixels between two columns
 SIDEBAR, MARGINS = 310, 66  # pixels of a window that aren't the figure's (a scroll bar too): with the sidebar, without
@@ -76,17 +76,6 @@ def pixels(**channels: str) -> Spec:
     return {channel: {"value": {"expr": formula}} for channel, formula in channels.items()}
 
 
-def at(place: str) -> tuple[str, str]:
-    """x and y of a place of the layout, by its name there."""
-    return f"place.{place}[0]", f"place.{place}[1]"
-
-
-def written(x: str, y: str, said: str, data: str = "once", **look: Any) -> Spec:
-    """A text at a place, both by expressions."""
-    whole = {"baseline": "top", "align": "left", "aria": False, **look}
-    return marks("text", pixels(x=x, y=y, text=said), data, **whole)
-
-
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """About how many pixels a text takes at most: marks nothing, East Asian characters a whole square."""
     return size * _ems(text) * (1.1 if bold else 1.0)
@@ -114,13 +103,6 @@ def wrapped(text: str, most: int) -> list[str]:
     """Lines of at most `most` letters; a number stays with its unit, and a longer word is not broken."""
     whole = textwrap.wrap(text.replace(" %", "\u00a0%"), most, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\u00a0%", " %") for line in whole] or [""]
-
-
-def lines(text: str, most: str) -> str:
-    """`wrapped` as a Vega expression of an expression for the text and one for the letters of a line."""
-    whole = f"replace({text}, regexp(' %', 'g'), '\u00a0%')"
-    broken = f"trim(replace({whole}, regexp('(.{{1,' + ({most}) + '}})(?: +|$)', 'g'), '$1\\n'))"
-    return f"split(replace({broken}, regexp('\u00a0%', 'g'), ' %'), '\\n')"
 
 
 # Chips
@@ -164,11 +146,3 @@ def chip_places(
     if right_to_left(" ".join(chip.text for chip in chips if chip.text[:1] not in "[<")):  # [CLS] has no direction
         places = [[round(x + width - p - wide, 1), q, wide, round(x + width - m, 1)] for p, q, wide, m in places]
     return places, y + row
-
-
-def fitting_size(sentences: Sequence[Sequence[Chip]], x: float, width: float, sizes: Sequence[float]) -> float:
-    """The largest of the sizes at which each sentence stands on one line; or the last."""
-    for size in sizes:
-        if all(chip_places(chips, x, 0.0, width, size, 1.0)[1] == 1.0 for chips in sentences):
-            return size
-    return sizes[-1]

@@ -58,7 +58,7 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     theme, heads = sheet.theme, shown.data["heads"]
     if shown.first is None or heads["reason"]:
         sheet.text(0, y + TITLE, "Through which heads", TITLE, bold=True)
-        reason = heads["reason"] or "No word is hidden."
+        reason = heads["reason"] or "no word is hidden."
         return sheet.lines(0, y + TITLE + 24, wrapped(f"Not known: {reason}", width, TEXT), TEXT, theme.muted)
     side, at = shown.first
     whole, word = percent(shown.share(side, at) or 0.0), shown.label(side, at)

@@ -8,7 +8,6 @@ from operator import itemgetter
 
 import pandas as pd
 
-from selfattn.charts.hidden_marks import DEEPEST, TURN
 from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import Chip, Room, chip_places, in_any_window, letters, pixels, wrapped
@@ -18,6 +17,8 @@ from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsR
 
 STEP, PLOT = 22, 190  # pixels: from one line to the next; of the scale: with its labels a narrow window holds it
 WORD, SAID, CHIP, ROW = 15, 12, 26, 44  # pixels: of letters; of a chip; from one line of chips to the next
+DEEPEST = 0.4  # the share of a way that has the deepest colour
+TURN = {"light": 0.7, "dark": 0.5}  # of it: from here on the background's colour is the better read
 WRITTEN = 0.05  # of a way: smaller shares stand in the tooltip only
 
 

@@ -56,7 +56,19 @@ def panel_of(
     heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
     many, profiles = over_many(encoder, pair.word), stored_report(HeadProfiles, encoder)
     exact = tuple(each.exact for each in heads)
-    key = ("panel", pair.key, way, labels_key(encoder, pair.word), exact, many is not None, hidden, head, guess, guessed, code)
+    key = (
+        "panel",
+        pair.key,
+        way,
+        labels_key(encoder, pair.word),
+        exact,
+        many is not None,
+        hidden,
+        head,
+        guess,
+        guessed,
+        code,
+    )
     return cached(
         encoder,
         key,
@@ -69,8 +81,8 @@ def panel_of(
 
 def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
     """Return the head that the figure shows first."""
-    chosen = panel_of(encoder, pair, way).live.data["chosen"]["head"]
-    return Head(*divmod(chosen, encoder.n_heads))
+    live = panel_of(encoder, pair, way).live
+    return encoder.all_heads[live.data["chosen"]["head"] if live else 0]
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:

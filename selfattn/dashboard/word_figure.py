@@ -72,7 +72,7 @@ def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> N
         st.query_params[session.HEAD] = name
         st.rerun(["head"])
     names = _names(encoder, pair, way)
-    if state == "guess" and _offered(names, [value]):
+    if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
         st.rerun()  # the whole page: the answer is outside this part
     if state == "hidden" and isinstance(value, list) and len(value) == 2 and _offered(names, enumerate(value)):

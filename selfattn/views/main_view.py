@@ -149,7 +149,7 @@ def put_together(
             "curves": pair.curves.numpy(),
         },
         code=code,
-        method=_method(encoder, pair, means, over_many),
+        method="" if guess else _method(encoder, pair, means, over_many),  # it gives the answer away
         live=Live("way", asking(data, question) if guess else data | ({"guessed": list(guessed)} if guessed else {})),
     )
 
@@ -282,8 +282,9 @@ def _notes(pair: HiddenPair) -> list[str]:
 
 
 def _why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
+    """Why heads have no shares; the notes give an encoder's own reason."""
     own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
-    return encoder.hide_reason or own or "No word was hidden."
+    return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
 
 
 def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:

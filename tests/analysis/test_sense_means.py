@@ -33,6 +33,15 @@ def test_places_match_plain_loops(encoder):
         assert means.way(encoder.tokenize(row.sentence), own).place == pytest.approx(row.place, abs=1e-6)
 
 
+def test_the_nearest_sense_is_on_the_other_side_of_half_way(encoder):
+    means = sense_means(encoder, LABELLED, "wave")
+    ways = [
+        means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
+    ]
+    assert [way.nearest == way.sense for way in ways] == [way.place < 0.5 for way in ways]
+    assert {way.nearest == way.sense for way in ways} == {True, False}
+
+
 def test_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "money house"]

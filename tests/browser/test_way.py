@@ -1,11 +1,13 @@
 """The component `way` in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
 
-import json
+import base64
 import math
 import random
 import re
+from pathlib import Path
 
 import pytest
+import streamlit
 from playwright.sync_api import expect
 
 from selfattn import numbers
@@ -17,6 +19,11 @@ from tests.browser.way_data import VARIANTS, way_data
 
 pytestmark = pytest.mark.browser
 
+FONT = next(Path(streamlit.__file__).parent.glob("static/static/media/SourceSansVF-Upright*.woff2"))
+FACE = (
+    '@font-face { font-family: "Source Sans"; font-weight: 200 900;'
+    f" src: url(data:font/woff2;base64,{base64.b64encode(FONT.read_bytes()).decode()}); }}"
+)
 MOUNT = """async ([script, style]) => {
     const shadow = document.querySelector("main").attachShadow({mode: "open"});
     shadow.append(Object.assign(document.createElement("style"), {textContent: style}));
@@ -28,27 +35,29 @@ MOUNT = """async ([script, style]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def open_way(browser):
-    """open_way(data, width, scheme): a page that shows the component, and `trouble` of its console."""
-    contexts = []
+    """open_way(data, width, scheme): a page that shows the component. The test fails on a console error or a request."""
+    contexts, trouble = [], []
 
-    def opened(data, width=1100, scheme="light", motion="reduce"):
+    def opened(data, width=1100, scheme="light", motion="reduce", face=FACE):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion=motion
         )
-        contexts.append(context)
         page = context.new_page()
-        page.trouble = watch(page)
-        page.set_content("<style>:root {color-scheme: light dark} body {margin: 0}</style><main></main>")
+        contexts.append(context)
+        trouble.append(watch(page))
+        page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript("way"), stylesheet("way")])
         page.evaluate("data => { show(data); }", data)
+        page.evaluate("() => document.fonts.ready.then(() => {})")
         settle(page)
         return page
 
     yield opened
     for context in contexts:
         context.close()
+    assert not any(trouble), trouble
 
 
 def settle(page):
@@ -160,7 +169,9 @@ def test_positions_along_the_way(open_way, name, width):
 def test_a_click_hides_and_a_second_shows(open_way):
     page = open_way(VARIANTS["bank"])
     river, of = word(page, "river"), word(page, "of")
+    expect(page.locator(".arc")).to_have_attribute("opacity", "1")
     river.click()
+    expect(page.locator(".arc")).to_have_attribute("opacity", "0.3")
     expect(river).to_have_attribute("aria-pressed", "true")
     expect(river).to_have_attribute("aria-label", f"river: {percent(0.44)} of the way, hidden")
     of.click()
@@ -187,8 +198,10 @@ def test_hover_previews_and_sends_nothing(open_way):
     ghost = page.locator(".mark.a.ghost")
     expect(ghost).to_be_visible()
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
+    height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
     expect(page.locator(".reads h3")).to_have_text("Head 5 of layer 3: what “bank” attends to")
+    assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
     expect(page.locator(".reads h3")).to_have_text("Head 10 of layer 0: what “bank” attends to")
@@ -202,20 +215,21 @@ def focused(page):
 
 def test_keyboard_alone(open_way):
     page = open_way(VARIANTS["bank"])
-    for _ in range(6):
+    for _ in range(7):
         page.keyboard.press("Tab")
     assert focused(page) == "word 0 6"
     page.keyboard.press("Enter")
     assert focused(page) == "word 0 6"
     for _ in range(8):
         page.keyboard.press("Tab")
+    assert focused(page).startswith("Every “bank” projected")
+    page.keyboard.press("Tab")
     assert focused(page) == "Sentence 0 of river side."
     page.keyboard.press("ArrowRight")
     assert focused(page) == "Sentence 1 of river side."
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of river side.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
-    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
@@ -256,7 +270,7 @@ def test_only_the_last_call_cleans_up(open_way):
     page.evaluate("second()")
     assert page.locator(".selfattn").count() == 0
     page.evaluate("data => { show(data); }", VARIANTS["bank"])
-    assert page.locator(".selfattn").count() == 1 and page.trouble == []
+    assert page.locator(".selfattn").count() == 1
 
 
 def test_guess_shows_nothing_until_a_click(open_way):
@@ -275,13 +289,13 @@ def test_guess_shows_nothing_until_a_click(open_way):
 
 
 # Texts that may not touch each other: the way's labels, the ends' names, words and the numbers beneath them.
-BOXES = """() => [...shadow.querySelectorAll(
-        '.line text.label, .line text.note, .end strong, .end .small, .ink, .number, .axis, .map .cell, h3, .token, .value, p.small, .sum')]
+TEXTS = ".line .label, .end .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
+BOXES = """selector => [...shadow.querySelectorAll(selector)]
     .filter(node => node.textContent && node.checkVisibility({visibilityProperty: true}) && !node.closest('.scrolled'))
-    .flatMap(node => {
+    .flatMap((node, i) => {
         const range = document.createRange();
         range.selectNodeContents(node);
-        return [...range.getClientRects()].map(box => [node.textContent, box.left, box.top, box.right, box.bottom]);
+        return [...range.getClientRects()].map(box => [`${i} ${node.textContent}`, box.left, box.top, box.right, box.bottom]);
     }).filter(([, left, , right]) => right - left > 1)"""
 
 
@@ -290,21 +304,24 @@ def overlaps(boxes):
     met = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
-            if min(right, right2) - max(left, left2) > 1 and min(bottom, bottom2) - max(top, top2) > 4:
+            if one != other and min(right, right2) - max(left, left2) > 1 and min(bottom, bottom2) - max(top, top2) > 4:
                 met.append((one, other))
     return met
 
 
-@pytest.mark.parametrize("width", [328, 358, 760, 1100])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_nothing_is_cut_or_collides(open_way, name, width):
-    page = open_way(VARIANTS[name], width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = page.evaluate(BOXES)
-    assert len(boxes) > 10
-    assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
-    assert overlaps(boxes) == []
-    assert page.trouble == []
+def test_nothing_is_cut_or_collides(open_way, name):
+    """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
+    page = open_way(VARIANTS[name], face="")
+    for width in (1100, 760, 358, 328):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = page.evaluate(BOXES, TEXTS)
+        assert len(boxes) > 10
+        assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
+        assert overlaps(boxes) == []
 
 
 def test_the_default_fits_the_first_screen(open_way):
@@ -396,7 +413,6 @@ def test_offline_page(browser, tmp_path):
     page.get_by_role("button", name="river", exact=False).click()
     expect(page.get_by_role("button", name="river", exact=False)).to_have_attribute("aria-pressed", "true")
     blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
-    page.on("console", lambda message: None)
     assert trouble == []
     assert page.evaluate(blocked) == "blocked"
     assert any("Content Security Policy" in each for each in trouble)
@@ -414,7 +430,7 @@ def test_click_to_painted(open_way, capsys):
                 for (let i = 0; i < 40; i++) {
                     const start = performance.now();
                     buttons[i % buttons.length].click();
-                    await new Promise(done => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); }));
+                    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
                     times.push(performance.now() - start);
                 }
                 return times.sort((a, b) => a - b);
@@ -423,12 +439,3 @@ def test_click_to_painted(open_way, capsys):
         with capsys.disabled():
             print(f"\n{name}: click to painted {times[20]:.0f} ms at half, {times[38]:.0f} ms at 95 %")
         assert len(times) == 40 and all(map(math.isfinite, times))
-
-
-def test_schema_holds_for_the_fixtures():
-    jsonschema = pytest.importorskip("jsonschema")
-    from selfattn.export.component_page import FOLDER
-
-    schema = json.loads((FOLDER / "way.schema.json").read_text("utf-8"))
-    for data in VARIANTS.values():
-        jsonschema.validate(data, schema)

@@ -100,18 +100,21 @@ def way_data(
             f"all-MiniLM-L6-v2: in every head, “{word}” may not attend to the hidden word; other words still may.",
         ],
         "beyond": {
-            "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 % (all words 92 %, guessing 50 %).",
+            "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
+            " (all words 92 %, guessing 50 %).",
             "link": {"text": "Many sentences", "href": "senses"},
         },
         "guess": guess, "sides": sides,
         "way": {
             "between": between,
             "ends": [{"label": label, "count": 12 if between == "senses" else 0} for label in names],
-            "dots": [[{"x": x, "text": f"Sentence {i} of {label}."} for i, x in enumerate(all_)] for label, all_ in zip(names, dots)],
+            "dots": [
+                [{"x": x, "text": f"Sentence {i} of {name}."} for i, x in enumerate(each)] for name, each in zip(names, dots)
+            ],
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
             "about": f"Every “{word}” projected onto the line from the mean of {names[0]} to the mean of {names[1]}.",
         },
-        "heads": {**size, "scale": "/ sqrt(32)", "habits": {"10": "reads the next token, whatever it is"}, "reason": ""},
+        "heads": {**size, "scale": "/ sqrt(32)", "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": ""},
         "chosen": {"hidden": [None, None], "head": 10},
         **more,
     }  # fmt: skip
@@ -121,17 +124,15 @@ def _shown_only() -> Data:
     data = way_data()
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
-        del side["scores"], side["scaled"]
-        side.update(gradient=[], exact={}, together={})
+        side["weights"][7] = ""  # as in float16, where a head's weights aren't numbers
+        side.update(gradient=[], exact={}, together={}, scores=[], scaled=[])
     return data
 
 
 def _long(words: int) -> tuple[str, str]:
-    filler = "while the old ferry crossed slowly and somebody on deck kept asking us about that little house behind those tall trees".split()
-    return tuple(
-        f"{' '.join((start + filler * 4)[: words - 1])} {end}."
-        for start, end in (("We sat on the bank".split(), "river"), ("We went to the bank".split(), "loan"))
-    )
+    filler = BANK[0].split()[:3] + "while the old ferry crossed slowly and somebody kept asking us about houses".split()  # noqa: SIM905
+    middle = " ".join((filler * 5)[: words - 6])
+    return f"We sat on the bank {middle} river.", f"We went to the bank {middle} loan."
 
 
 STAR = dict(
@@ -143,7 +144,8 @@ VARIANTS = {
     "bank": way_data(),
     "star": way_data(**STAR),
     "one sense": way_data(
-        ("A wave broke over the pier.", "The wave lifted our boat gently."), "wave", ({"pier": 0.31, "broke": 0.26}, {"boat": 0.12}),
+        ("A wave broke over the pier.", "The wave lifted our boat gently."), "wave",
+        ({"pier": 0.31, "broke": 0.26}, {"boat": 0.12}),
         names=("sea swell", "hand greeting"), at=(0.02, 0.11), toward=(1, 1),
         finding="The encoder takes both for sea swell: it does not tell these two apart.",
     ),

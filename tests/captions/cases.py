@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 import torch
 
+from pages.explore.senses import finished_scan
 from selfattn.analysis.compare import SentenceComparison
-from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
+from selfattn.analysis.hiding import NO_WAY
 from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.steps import Step
-from selfattn.captions import attention, hidden_words, nearest_sentences, steps, vectors
-from selfattn.captions.hidden_words import Ranked
+from selfattn.captions import attention, nearest_sentences, steps, vectors, which_word
+from selfattn.captions.which_word import Ranked
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.tidy_tables import heads_frame, named_heads
+from selfattn.views import layer_by_layer
 from selfattn.words import Word
 from tests.captions.cases_of_many import PREDICTIONS, SENSES, WHICH_WORD
 from tests.small_hidden_pair import WORDS, hidden_pair_of
@@ -127,64 +129,28 @@ RUN = tensor([0.1, 0.3, 0.2], [0.0, NAN, 0.05])
 
 def ranked():
     words = [Word("of", 1, 2), Word(",", 2, 3), Word("river", 3, 4), Word("loan", 4, 5, "[UNK]")]
-    return [f"{one.text} {one.share:.2f}" for one in hidden_words.ranked(words, tensor(NAN, 0.9, 0.2, 0.5))]
-
-
-def through(together, share=RUN):
-    return partial(hidden_words.through, HeadsOfWord(0, 3, SENSED.words[0][3], share, True, together), SENSED)
+    return [f"{one.text} {one.share:.2f}" for one in which_word.ranked(words, tensor(NAN, 0.9, 0.2, 0.5))]
 
 
 HIDDEN_WORDS: Cases = {
     f"source of {', '.join(map(str, shares))}": partial(
-        hidden_words.source, [Ranked(f"w{at}", share) for at, share in enumerate(shares)]
+        which_word.source, [Ranked(f"w{at}", share) for at, share in enumerate(shares)]
     )
     for shares in [
         (0.33, 0.22), (0.329, 0.219), (0.33, 0.221), (0.1, -0.2), (0.0999, 0.01), (-0.02, -0.2), (0.4, 0.3, 0.2, 0.2),
         (0.4, 0.3, 0.199), (0.5,),
     ]
 } | {
-    f"answer, {name}": partial(hidden_words.answer, own)
-    for name, own in {
-        "a word of each": pair(MOSTLY_RIVER, (-0.02, 0.2)),
-        "a word of A": pair(MOSTLY_RIVER, (0.02, 0.05)),
-        "a word of B": pair(LITTLE, (0.02, 0.4)),
-        "no word": pair(LITTLE, (0.02, 0.03)),
-        "between the sentences": pair(MOSTLY_RIVER, (0.02, 0.05), senses=None),
-        "no other word in A": alone("!", (0.05, 0.01, 0.0)),
-        "no other word in A, one in B": alone("!", (0.4, 0.01, 0.0)),
-        "no other word": hidden_pair_of(words=((), ()), share=(torch.zeros(0), torch.zeros(0)), ways=(torch.zeros(4),) * 2),
-        "the same sentence": without_a_way("the bank of the river."),
-        "the same vectors": without_a_way("THE BANK OF THE RIVER."),
-    }.items()
-} | {
     "ranked, without a sign and what was not measured": ranked,
-    "notes but for no way": partial(hidden_words.notes, without_a_way("the bank of the river.")),
-    "limit, not tested": partial(hidden_words.limit, SENSED),
-    "limit, tested": partial(hidden_words.limit, SENSED, report("bat", "bank")),
-    "limit, tested on one word": partial(hidden_words.limit, SENSED, report("bank", telling=0.5, every=1)),
-    "limit, between the sentences, tested": partial(hidden_words.limit, BETWEEN, report("bank"), labelled=False),
-    "limit, beside the senses": partial(
-        hidden_words.limit, BETWEEN, between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
-    ),
-    "limit, beside the senses, one word leads": partial(
-        hidden_words.limit, hidden_pair_of(top=(3, None)), between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
-    ),
-    "compared": partial(hidden_words.compared, hidden_pair_of()),
-    "compared, one word hidden": partial(hidden_words.compared, hidden_pair_of(top=(None, 0), control_hidden=NAN)),
-    "compared, no control": partial(hidden_words.compared, UNMEASURED),
+    "compared": partial(layer_by_layer.compared, hidden_pair_of()),
+    "compared, one word hidden": partial(layer_by_layer.compared, hidden_pair_of(top=(None, 0), control_hidden=NAN)),
+    "compared, no control": partial(layer_by_layer.compared, UNMEASURED),
     "beside its sense, one as far": partial(
-        hidden_words.beside_its_sense, hidden_pair_of(cosine=torch.full((6, 4), 0.125)), "river side", tensor(0.125, 0.92)
+        layer_by_layer.beside_its_sense, hidden_pair_of(cosine=torch.full((6, 4), 0.125)), "river side",
+        tensor(0.125, 0.92),
     ),
-    "in a corpus": partial(hidden_words.in_corpus, CORPUS),
-    "in a corpus, one source": partial(hidden_words.in_corpus, CORPUS[:1]),
-    "through three heads": through(0.239),
-    "through two heads": through(0.3, tensor([0.3, 0.1])),
-    "through one head": through(0.3, tensor([0.3])),
-    "through heads of a tenth": through(0.1),
-    "through heads of less": through(0.0999),
-    "through heads, unknown": through(NAN),
-    "through heads, not run": through(None),
-    "shown only": partial(hidden_words.shown_only, "XLNet", "two streams.", "bank"),
+    "in a corpus": partial(finished_scan.in_corpus, CORPUS),
+    "in a corpus, one source": partial(finished_scan.in_corpus, CORPUS[:1]),
 }  # fmt: skip
 
 

@@ -244,11 +244,10 @@ PARTS = {
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
     "code_view": "stands in kernel_row and with_code",
     "token_axes": "stands in heatmap",
-    "hidden_words": "has no axes; its places: tests/charts/test_hidden_words.py and test_two_widths.py",
-    "in_any_window": "stands in hidden_words and shaded_sentences",
-    "picking": "hidden_words with another head picked",
-    "pixels": "stands in hidden_words",
-    "written": "stands in hidden_words",
+    "way": "has no axes; its places: tests/charts/test_way.py",
+    "share": "has no axes; its places: tests/charts/test_way.py",
+    "in_any_window": "is part of shaded_sentences",
+    "pixels": "is part of shaded_sentences",
 }
 
 

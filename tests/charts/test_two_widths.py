@@ -4,21 +4,14 @@ import re
 
 import pytest
 
-from selfattn.charts.hidden_words import hidden_words
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.two_widths import (
     ROOMS,
     Chip,
     chip_places,
-    fitting_size,
     in_any_window,
-    lines,
     text_width,
-    wrapped,
 )
-from selfattn.encoders.capture import Head
-from tests.charts.scene import drawn, texts
-from tests.charts.test_hidden_words import large_pair
 
 TOLD = {"We": "2 % of the way", "sat": "2 %", "a": "−30 %", "I": "100 %", "bank": "", "the": "0 %"}
 CHIPS = [Chip(text, beneath, bold=text == "bank") for text, beneath in TOLD.items()]
@@ -65,12 +58,6 @@ def test_a_long_number_gives_way_to_the_left_and_the_rest_stand_under_their_word
     assert other - (x + wide) < 10  # no hole
 
 
-def test_words_are_as_large_as_lets_each_sentence_stand_on_a_line():
-    sizes = [fitting_size([CHIPS, CHIPS[:2]], 26, width, (20, 18, 16)) for width in (2000, 325, 200)]
-    assert sizes[0] == 20 and sizes == sorted(sizes, reverse=True) and sizes[2] == 16
-    assert chip_places(CHIPS, 26, 0, 2000, 20, 1)[1] == 1
-
-
 @pytest.mark.parametrize(("width", "columns", "column"), [(1140, 2, 552), (1000, 2, 482), (700, 1, 700)])
 def test_a_width_has_one_layout(width, columns, column):
     params = params_of(width)
@@ -78,47 +65,6 @@ def test_a_width_has_one_layout(width, columns, column):
     (layout,) = params["layouts"]["value"]
     assert (layout["room"].columns, layout["room"].column) == (columns, column)
     assert params_of()["window_width"]["on"][0]["events"] == {"source": "window", "type": "resize"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hidden from “bank” now: “river” and “loan”. Click a word to hide it or show it again.",
-        "moves “bank” 14 % of the way", "a wordthatislongerthanaline follows", "", "$1 \\n (x)+ [y]", "שלום עולם 14 %",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("most", [14, 30, 200])
-def test_a_browser_wraps_lines_as_python_does(text, most):
-    said = {"value": {"expr": lines("said", str(most))}}
-    mark = {"mark": "text", "encoding": {"text": said}, "data": {"values": [{}]}}
-    spec = {"params": [{"name": "said", "value": text}], "layer": [mark]}
-    (found,) = texts(spec)
-    found = [found] if isinstance(found, str) else found
-    assert "".join(found).replace(" ", "") == text.replace(" ", "")  # nothing is lost
-    if all(len(word) <= most for word in text.split()):
-        assert found == wrapped(text, most)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [3, 32])
-@pytest.mark.parametrize("width", [980, 330])
-def test_at_every_width_all_marks_stand_within_it_and_below_each_other(width, words):
-    pair, rows = large_pair(max(words, 8), 6, 12)
-    spec = hidden_words(pair, rows, (), LIGHT, head=Head(0, 0), width=width)
-    (place,) = (param["value"][0] for param in spec["params"] if param["name"] == "layouts")
-    assert place["size"][0] == width
-    column = width if width < 980 else (width - 36) // 2
-    assert all(x + wide <= column for x, _, wide, _ in place["words"])
-    assert all(x + wide <= width for x, _, wide, _ in place["small"])
-    marks = [item for kind in ("rect", "text", "symbol") for item in drawn(spec, kind)]
-    assert all(-1 <= item["x"] <= width and -1 <= item["y"] <= place["size"][1] for item in marks)
-    tops = [place[name][1] for name in ("hint", "curve_title", "curve")]
-    assert tops == sorted(tops) and tops[0] > max(y for _, y, *_ in place["words"])
-    tops = [place[name][1] for name in ("heads_title", "map", "map_scale", "sentence", "together", "passing")]
-    assert tops == sorted(tops) and min(size for item in drawn(spec, "text") if (size := item.get("fontSize"))) >= 10
-    top = place["heads_title"][1]
-    assert top == 0 if width >= 980 else top > place["curve"][1] + place["curve"][3]
 
 
 def test_chips_of_a_sentence_from_right_to_left_begin_at_the_right():

@@ -1,5 +1,6 @@
 """The main view as a picture: every place, cell and number is that of the live data."""
 
+import altair as alt
 import pytest
 
 from selfattn import numbers
@@ -148,6 +149,7 @@ def test_nothing_is_cut_off_and_no_texts_meet(panels, word, width):
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_picture_is_drawn(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
+    alt.Root.validate(spec)
     svg = draw_svg(spec)
     assert "river" in svg and (DARK if dark else LIGHT).sentence_a in svg
 
@@ -164,6 +166,26 @@ def test_the_shared_picture(panels):
     for word, sides in (("star", "AB"), ("wave", "AB"), ("عين", "B")):
         found = share_picture(panels[word], Look())["datasets"]["points"]
         assert [name for name in "AB" if what(found, name)] == list(sides), word
+    sets = share_picture(panels["عين"], Look())["datasets"]
+    (struck,) = what(sets["rects"], "word")
+    data = panels["عين"].live.data
+    assert struck["value"] == Shown(data).share(*Shown(data).answer) and Shown(data).answer[0] == 1
+    assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
+
+
+def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
+    """The same sentence twice, a word alone, and an encoder in which no word can be hidden."""
+    for reader, texts in (
+        (encoder, ("A bank.", "A bank.")),
+        (encoder, ("Bank.", "Bank!")),
+        (encoder_of("XLNet"), ("the bank of the river.", "no bank.")),
+    ):
+        sides = [reader.encode(text).places("bank")[0] for text in texts]
+        *_, panel = main_view(reader, *sides)
+        _, sets = drawn(panel)
+        assert "Through which heads" in texts_of(sets) or not sets["points"]
+        alt.Root.validate(share_picture(panel, Look()))
+        assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 
 def test_right_to_left_words_run_from_the_right(panels):

@@ -17,7 +17,7 @@ import torch
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
-from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.answer import panel_of
 from selfattn.dashboard.cache import (
     OVERHEAD,
     RECORD,
@@ -266,8 +266,8 @@ def test_no_result_of_a_real_encoder_outlives_it(results, monkeypatch, checkpoin
     encoder = encoder_picker.load(names[0], None, "cpu", "float32")
     texts = ("The bank of the river was wet.", "The bank gave me a loan.")
     pair = Pair(*(cached_encode(encoder, text).places("bank")[0] for text in texts), None)
-    view = answer_of(encoder, pair)
-    assert view.word == "bank" and len(the_cache._results.values) > 4
+    view = panel_of(encoder, pair)
+    assert view.live.data["word"] == "bank" and len(the_cache._results.values) > 4
     model = weakref.ref(encoder.model)
     del encoder, pair, view
     gc.collect()

@@ -6,6 +6,7 @@ import json
 import re
 from types import SimpleNamespace
 
+import jsonschema
 import pytest
 
 from selfattn.charts.heatmap import heatmap
@@ -13,6 +14,7 @@ from selfattn.charts.theme import LIGHT
 from selfattn.export import component_page, report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
+from tests.browser.way_data import VARIANTS
 from tests.export.test_report import Elements
 
 HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u2028 \x07 \ud800'
@@ -113,3 +115,21 @@ def test_report_has_the_component_and_its_picture_without_scripts():
     assert page.count("<details>") == 1
     assert '<summary>How this was measured</summary><p class="quiet">First.</p><p class="quiet">&lt;/script' in page
     assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_fixtures_follow_the_schema(name):
+    schema = json.loads((component_page.FOLDER / "way.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(VARIANTS[name])
+
+
+def test_files_are_joined_once_and_stay_short():
+    text = component_page.javascript("way")
+    assert text.count("export default") == 1
+    for file in component_page.FOLDER.glob("*.js"):
+        assert text.count(file.read_text("utf-8")) == 1
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
+    assert component_page.stylesheet("way").startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
+    files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
+    assert {"base.js", "base.css", "way.js", "way.css"} <= lines.keys() and max(lines.values()) < 450

@@ -67,7 +67,7 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize(
     ("page", "query", "figure", "column"),
     [
-        ("", {"way": "between the sentences"}, 0, "share"),
+        ("", {"way": "between the sentences"}, 0, "value"),
         ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
         ("all-heads", {**TWICE, "sentence": "B", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
@@ -123,7 +123,7 @@ def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
     shown, lines, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
     assert lines.startswith("import pandas as pd\nfrom selfattn import load_encoder, notebook\n")
     assert 'senses = pd.read_csv("your_table.csv")  # your own' in lines
-    assert drawn(made, "share") == pytest.approx(drawn(shown[0].draw(), "share"), abs=1e-5)
+    assert drawn(made, "value") == pytest.approx(drawn(shown[0].draw(), "value"), abs=1e-5)
 
 
 @pytest.mark.parametrize(

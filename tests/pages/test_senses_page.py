@@ -10,7 +10,6 @@ import pytest
 from pages.explore.senses import finished_scan, which_word
 from pages.explore.senses import tables_and_reports as view
 from selfattn import load_encoder
-from selfattn.captions import hidden_words as in_captions
 from selfattn.captions import which_word as word_captions
 from selfattn.dashboard import compute_again, session
 from selfattn.dashboard.cache import encoder_key
@@ -223,7 +222,7 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     shown = at.dataframe[0].value
     assert shown[["hidden word", "n", "sentence"]].values.tolist() == own[["source", "n", "sentence"]].values.tolist()
     assert shown["share"].tolist() == pytest.approx(own["share"].tolist()) and len(own) > 1
-    assert in_captions.in_corpus(own) in texts(at)
+    assert finished_scan.in_corpus(own) in texts(at)
     a, b = own["sentence"][1], own["sentence"][0]
     assert f"A: {a}\nB: {b}" in texts(at)
     with monkeypatch.context() as patched:

@@ -1,5 +1,7 @@
 """The main view by AppTest: what each control changes, and what bad input meets; what it shows, tests/as_shown keeps."""
 
+import json
+
 import pandas as pd
 import pytest
 import torch
@@ -7,13 +9,13 @@ import torch
 from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
-from selfattn.captions import hidden_words as captions
-from selfattn.dashboard import answer, pickers, session
+from selfattn.dashboard import answer, pickers, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
-from selfattn.views.two_sentences import word_in_two_sentences
+from selfattn.views.layer_by_layer import NO_CONTROL
+from selfattn.views.main_view import finding, measured, named_words
 from tests.pages.conftest import open_link
-from tests.pages.pictures import everything, marks_of, matrix, records_of, same, spec_of
+from tests.pages.pictures import everything, marks_of, matrix, same, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -34,64 +36,104 @@ def messages(elements):
     return [element.value.replace("\\", "") for element in elements]
 
 
+def figure(at):
+    """The data that the browser got."""
+    (component,) = at.get("bidi_component")
+    return json.loads(component.proto.json)
+
+
 def chosen_head(at):
-    return at.select_slider(key="head").value
+    chosen, heads = figure(at)["chosen"]["head"], figure(at)["heads"]["heads"]
+    return f"L{chosen // heads} H{chosen % heads}"
 
 
-def view_of(encoder, pair, way="senses"):
-    """What the library makes of a pair, with the stored means of its word's senses."""
+def words_of(at, side=0):
+    return [word["text"] for word in figure(at)["sides"][side]["words"]]
+
+
+def finding_of(encoder, pair, way="senses"):
+    """What the library finds, with the stored means of the word's senses, in plain spaces."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
-    return word_in_two_sentences(encoder, *places, senses=means if way == "senses" else None)
+    level = stored("hidden_words", encoder, labelled).report.level.level if way == "senses" else float("nan")
+    found = measured(encoder, *places, means if way == "senses" else None)
+    return finding(found, named_words(found, level), level)
 
 
-def answers(at):
-    """What stands in large type above all."""
-    return messages(at.markdown)[0].split("  \n")
+def example(word):
+    return next(pair for pair in PAIRS if pair.word == word)
 
 
 def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view, encoder):
     at = main_view
-    assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == str(view_of(encoder, PAIRS[0]).first_head)
-    bat = next(pair for pair in PAIRS if pair.word == "bat")
-    at = at.selectbox(key="example").set_value("bat").run()
-    view = view_of(encoder, bat)
-    assert sentences(at) == bat.sentences and answers(at) == list(view.answer)
-    assert chosen_head(at) == str(view.first_head) != "L3 H7"
-    before = at.get("vega_lite_chart")[0].proto.id
-    at = at.select_slider(key="head").set_value("L3 H7").run()
-    assert at.get("vega_lite_chart")[0].proto.id != before  # it was chosen elsewhere than in the figure
+    assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
+    at = at.button_group(key="example").set_value("mouse").run()
+    assert sentences(at) == example("mouse").sentences and figure(at)["finding"] == finding_of(
+        encoder, example("mouse")
+    )
+    assert at.query_params["example"] == "mouse" and messages(at.title) == ['Where does "mouse" get its meaning?']
+    at.session_state["head"] = "L3 H7"
+    at = at.run()
+    assert chosen_head(at) == "L3 H7" and at.query_params["head"] == "L3 H7"
     assert any("How head 7 of layer 3 computes it" in text for text in messages(at.markdown))
-    assert chosen_head(at.selectbox(key="example").set_value("bank").run()) == "L3 H7"
+    assert chosen_head(at.button_group(key="example").set_value("bank").run()) == "L3 H7"
 
 
-def test_the_answer_between_the_sentences_stands_behind_the_switch(main_view, encoder):
+def test_any_other_example_opens_from_the_list(main_view):
+    at = main_view.selectbox(key="more").set_value("bat").run()
+    assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
+    assert at.selectbox(key="more").value is None
+
+
+def test_the_answer_between_the_sentences_is_behind_the_switch(main_view, encoder):
+    assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
-    assert answers(at) == list(view_of(encoder, PAIRS[0], way="sentences").answer)
-    (limit,) = [text for text in texts(at) if text.startswith("This is about these two sentences.")]
-    assert "one pair can't tell" in limit and '"river" 44 %' in limit and '"loan" 20 %' in limit
+    assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
+    assert figure(at)["way"]["between"] == "sentences" and "no evidence about the sense" in figure(at)["beyond"]["text"]
 
 
-def test_with_words_hidden_the_maps_and_the_row_are_the_kernels_with_its_mask(main_view, encoder):
-    group = main_view.button_group(key="without")
-    assert group.options == ["as it is", '"river" and "loan" hidden']
-    at = group.set_value("hidden").run().run()
-    shown = zip(at.get("vega_lite_chart")[1:3], (PAIRS[0].first, PAIRS[0].second), ("river", "loan"))
-    for chart, text, hidden in shown:
+def test_hidden_words_are_in_the_figure_the_maps_the_row_and_the_address(encoder):
+    at = open_link(hide_a="river", hide_b="loan")
+    assert figure(at)["chosen"]["hidden"] == [6, 6]
+    for chart, text, hidden in zip(at.get("vega_lite_chart")[:2], (PAIRS[0].first, PAIRS[0].second), ("river", "loan")):
         tokens = encoder.encode(text)
         word, other = (tokens.places(each)[0].positions for each in ("bank", hidden))
         run = encoder.encode(text, hidden=[Hide(word, other)])
         drawn = matrix(marks_of(chart))
         assert same(drawn, run.weights(0, 10)) and drawn[word[0], other[0]] == 0
         assert f'"{hidden}" hidden' in spec_of(chart)["title"]["text"]
-    assert everything(at.get("vega_lite_chart")[3]).count("−∞") >= 2
+    assert everything(at.get("vega_lite_chart")[2]).count("−∞") >= 2
+    assert (at.query_params["hide_a"], at.query_params["hide_b"]) == ("river", "loan")
+    at = at.button_group(key="example").set_value("mouse").run()
+    assert figure(at)["chosen"]["hidden"] == [None, None] and not {"hide_a", "hide_b"} & {*at.query_params}
+
+
+def test_a_repeated_word_is_hidden_by_its_number(encoder):
+    at = open_link(hide_a="the (2)")
+    assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
+    at = open_link(hide_a="lake")
+    assert figure(at)["chosen"]["hidden"] == [None, None]
+    assert "The link hides 'lake', which A hasn't got. Shown instead: nothing hidden." in messages(at.warning)[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "value"),
+    [
+        ("head", 72), ("head", -1), ("head", "10"), ("head", None), ("hidden", [9, None]), ("hidden", [True]), ("hidden", "ab"),
+        ("hidden", [0.5, None]), ("hidden", None), ("guess", [2, 0]), ("guess", [0, 99]), ("guess", [0, None]), ("guess", 7),
+    ],
+)  # fmt: skip
+def test_what_the_figure_does_not_offer_is_passed_over(encoder, monkeypatch, state, value):
+    monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("it was taken over"))
+    pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
+    word_figure._choose(encoder, pair, "senses", state, value)
 
 
 def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
-    assert at.selectbox(key="word").value == "gnome" and at.selectbox(key="example").value is None
+    assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
     at.selectbox(key="word").set_value("bank").run()
     at = at.text_input(key="a").set_value("A gnome and the bank.").run()
     assert at.selectbox(key="word").value == "bank"
@@ -106,9 +148,9 @@ def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
     assert at.text_input(key="c").value == PAIRS[0].control and not messages(at.info)
     at = at.text_input(key="a").set_value("The bank was robbed.").run()
     assert at.text_input(key="c").value == "" and messages(at.info) == [NEXT]
-    assert sum(captions.NO_CONTROL in text for text in texts(at)) == 1
+    assert sum(NO_CONTROL in text for text in texts(at)) == 1
     at = at.text_input(key="c").set_value("They robbed the bank.").run()
-    assert not messages(at.info) and not has(at, captions.NO_CONTROL)
+    assert not messages(at.info) and not has(at, NO_CONTROL)
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
     assert messages(at.info) == ['A has changed. Does the control still have "bank" in A\'s sense?']
@@ -118,7 +160,7 @@ def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
 
 def test_a_link_to_two_sentences_has_no_control_and_no_example():
     at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
-    assert at.text_input(key="c").value == "" and at.selectbox(key="example").value is None
+    assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
     assert at.selectbox(key="word").value == "bank" and messages(at.info) == [NEXT]
 
 
@@ -132,10 +174,10 @@ def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_not_compared(main
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
     assert "doesn't know 'bank🏦': it reads [UNK]" in second and "So the control isn't used." in second
-    assert has(at, captions.NO_CONTROL) and not has(at, "A and the control")
+    assert has(at, NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
-    assert "bank🏦 [UNK]" in everything(at.get("vega_lite_chart")[0])
+    assert "bank🏦 [UNK]" in words_of(at)
 
 
 def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
@@ -144,7 +186,7 @@ def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflo
 
 
 def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch):
-    """The page stands before they are run, and has them when it is done."""
+    """The page is complete before they are run, and has them when it is done."""
     exact = []
     made = answer.put_together
 
@@ -152,8 +194,8 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
         exact.append([each.exact for each in heads])
         return made(own, pair, heads, **more)
 
-    def exact_now(at):  # in the figure that stands there
-        return len(records_of(at.get("vega_lite_chart")[0], "heads")) > 1
+    def exact_now(at):
+        return bool(figure(at)["sides"][0]["exact"])
 
     monkeypatch.setattr(answer, "put_together", put_together)
     assert exact_now(open_link())
@@ -170,8 +212,8 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
-    assert not at.error and has(at, 'no word can be hidden from "bank"')
-    assert not any(button.key == "without" for button in at.button_group)
+    assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
+    assert figure(at)["heads"]["reason"] and not any(side["exact"] or side["named"] for side in figure(at)["sides"])
     assert not any("computes it" in element.value for element in at.markdown)
     shown = load_encoder(folder)
     assert has(at, "The steps of this head are missing: in lilt, layer 0, the kernel's") == shown.patchable
@@ -183,13 +225,14 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
-def test_the_nearest_sentences_stand_in_three_states(main_view, encoder):
+def test_the_nearest_sentences_have_three_states(encoder):
     frame = labelled_sentences().query("word == 'bank'")
     (word,), (river,) = (encoder.encode(PAIRS[0].first).places(each) for each in ("bank", "river"))
     hidden = encoder.encode(PAIRS[0].first, hidden=[Hide(word.positions, river.positions)])
     labelled = encoder.encode_batch(frame["sentence"].tolist())
-    main_view.session_state["nearest"] = True
-    at = main_view.run()
+    at = open_link(hide_a="river")
+    at.session_state["nearest"] = True
+    at = at.run()
     assert at.button_group(key="nearest_to").options == ["alone", "in its sentence", 'with "river" hidden']
     senses = set()
     for state, run in (("alone", None), ("sentence", word.sentence), ("hidden", hidden)):
@@ -218,27 +261,33 @@ def test_the_labels_of_a_visitors_own_table_give_the_way_between_the_senses(enco
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
-    assert has(at, 'Label sentences of "mint" to see whether it holds.')
+    assert figure(at)["way"]["between"] == "sentences"
     rows = [(sentence, "mint", sense) for sense, sentences in MINT.items() for sentence in sentences]
     table = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
     at.session_state[session.TABLE_READ] = ("id", table, None, "digest")
     at.run()
-    view = word_in_two_sentences(encoder, *(encoder.encode(text).places("mint")[0] for text in (a, b)), senses=table)
-    assert view.pair.senses == ("coin", "leaf") and answers(at) == list(view.answer)
-    assert has(at, "A is taken for coin, B for leaf.")
+    found = measured(encoder, *(encoder.encode(text).places("mint")[0] for text in (a, b)), senses=table)
+    assert found.senses == ("coin", "leaf")
+    nan = float("nan")  # no noise level is known for these sentences
+    assert figure(at)["finding"] == finding(found, named_words(found, nan), nan)
+    assert [end["label"] for end in figure(at)["way"]["ends"]] == ["coin", "leaf"] and figure(at)["way"][
+        "level"
+    ] is None
 
 
-def test_a_guess_is_asked_for_without_the_answer_and_stands_beside_it(encoder):
+def test_a_guess_is_asked_for_without_the_answer_and_is_beside_it(encoder):
     at = open_link(guess="yes")
-    assert answers(at) == ['Which word would change "bank" most? Click one.'] and not has(at, "Tested on")
-    sent = everything(at.get("vega_lite_chart")[0])
-    assert "44 %" not in sent and "20 %" not in sent
-    at.session_state["guessed"] = ("A", encoder.encode(PAIRS[0].first).places("of")[0].positions[0])
+    asked = figure(at)
+    assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
+    assert "44" not in json.dumps(asked["sides"]) and not has(at, "44") and asked["beyond"] == {"text": ""}
+    assert not any(word["share"] for side in asked["sides"] for word in side["words"])
+    at.session_state["guessed"] = (0, 4)
     at = at.run()
     assert 'Your guess: "of" in A (16 %). The word that moves it most there: "river" (44 %).' in texts(at)
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
-    assert "guess" not in at.query_params and answers(at) == list(view_of(encoder, PAIRS[0]).answer)
-    at.session_state["guessed"] = ("B", encoder.encode(PAIRS[0].second).places("loan")[0].positions[0])
+    assert "guess" not in at.query_params and figure(at)["finding"] == finding_of(encoder, PAIRS[0])
+    assert figure(at)["guessed"] == [0, 4]
+    at.session_state["guessed"] = (1, 6)
     assert 'Your guess: "loan" in B (20 %). Right: no word of this sentence moves it further.' in texts(at.run())
 
 
@@ -259,8 +308,8 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell is the largest of 2 × 2 weights")
-    assert has(at, "other words only the 8 that lead by gradient were hidden")
-    assert "the 24 with the largest weights" in " ".join(everything(at.get("vega_lite_chart")[-1]).split('", "'))
+    assert any("other words only the 8 that lead by gradient were hidden" in line for line in figure(at)["below"])
+    assert "the 24 with the largest weights" in " ".join(everything(at.get("vega_lite_chart")[2]).split('", "'))
     (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
     zoom.set_value((0, 20)).run()
     assert not has(at, "Each cell is the largest")
@@ -271,15 +320,14 @@ def test_a_word_that_stands_often_has_a_list_to_choose_from():
     picker = at.selectbox(key="at_a")
     assert picker.label == "The word stands 12 times in A: which one?" and len(picker.options) == 12
     at = picker.set_value(12).run()
-    words = records_of(at.get("vega_lite_chart")[0], "words").query("side == 0 and kind != 'special'")
-    assert words["kind"].tolist().index("chosen") == 11
+    assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
 
 def test_a_word_of_several_tokens_is_named_where_there_are_no_spaces():
     at = open_link(a="我中国大", b="大中国人", word="中国")
     word = at.selectbox(key="word")
     assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}
-    assert "中国" in messages(at.subheader)[0]
+    assert "中国" in messages(at.title)[0]
 
 
 def test_a_word_is_found_by_another_spelling():

@@ -9,11 +9,12 @@ import jsonschema
 import pytest
 import torch
 
-from selfattn import numbers
+from selfattn import load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.word_map import attended
 from selfattn.encoders.capture import Head
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live
 from selfattn.senses.noise import NoiseLevel
@@ -208,6 +209,23 @@ def test_scores_are_those_of_the_kernel(made):
             assert numbers.decimal(part / 100) == numbers.decimal(value)
 
 
+def test_scaled_scores_have_the_terms_of_their_family(encoder_of):
+    """MPNet adds a number for the distance of two tokens."""
+    encoder = encoder_of("MPNet")
+    sides = [encoder.encode(text).places("bank")[0] for text in ("the bank of the river.", "no bank.")]
+    data = next(main_view(encoder, *sides)).live.data
+    own, trace = data["sides"][0], sides[0].sentence.trace(1, 0, sides[0].rows)
+    single = [len(group) == 1 for group in attended(sides[0]).groups]
+    assert data["heads"]["scale"] == f"/ sqrt({encoder.d_head}) + {trace.terms[0].name}"
+    row = ints(own["scaled"][encoder.n_heads])
+    assert [value is not None for value in row] == single
+    expected = [float(trace.masked[0, group[0]]) for group in attended(sides[0]).groups]
+    assert all(
+        part is None or numbers.decimal(part / 100) == numbers.decimal(value) for part, value in zip(row, expected)
+    )
+    assert trace.masked[0].tolist() != trace.scaled[0].tolist()
+
+
 def test_split_words_have_no_scores(made):
     _, panel = made("bank", "The bank of the swashbuckler.", "The bank lends money.", senses=False)
     own = panel.live.data["sides"][0]
@@ -237,6 +255,16 @@ def test_both_of_one_sense_move_the_same_way(made):
     way = panel.live.data["way"]
     assert way["toward"] == [1, 1] and way["at"] == [round(place, 4) for place in pair.places]
     assert [end["label"] for end in way["ends"]] == ["sea swell", "hand greeting"]
+
+
+def test_a_label_does_not_decide_what_a_sentence_is_taken_for(encoder, made):
+    """A wave that is labelled as a greeting, and lies nearer to the sea's mean."""
+    rows = sense_means(encoder, LABELLED, "wave").rows.values()
+    strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
+    pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)
+    assert pair.senses == ("sea swell", "hand greeting") and pair.nearest == ("sea swell", "sea swell")
+    assert panel.finding == "The encoder takes both for sea swell: it does not tell these two apart."
+    assert panel.live.data["way"]["toward"] == [1, -1] and max(panel.live.data["way"]["at"]) < 0.5
 
 
 def test_a_labelled_sentence_is_no_dot_beside_itself(made):
@@ -317,7 +345,7 @@ def test_data_that_break_the_schema_are_refused(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_sizes(encoder, made):
+def test_size_of_the_first_pair(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 
@@ -337,3 +365,24 @@ def test_whole_numbers_round_as_printed():
     for part, value in zip(ints(text), values[0].tolist()):
         assert part is None if value != value else numbers.percent(part / 10_000) == numbers.percent(value)
     assert whole_numbers(torch.full((1, 3), math.nan), 100) == [""]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [32, 61])
+def test_size_of_a_large_encoder(tmp_path, words):
+    """24 layers of 16 heads, each word of one piece: beyond 32 words a sentence shows those that were run."""
+    family = FAMILIES["BERT"]
+    shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
+    large = replace(family, settings={**family.settings, **shape})
+    encoder = load_encoder(str(save_tiny(large, tmp_path / "large")))
+    filler = ["the", "river", "of", "a", "loan"]
+    sides = []
+    for shift in (0, 1):
+        text = " ".join(["bank", *(filler[(at + shift) % 5] for at in range(words))])
+        sides.append(encoder.encode(text).places("bank")[0])
+    assert [len(side.others) for side in sides] == [words, words]
+    *_, panel = main_view(encoder, *sides)
+    data = panel.live.data
+    assert (data["heads"]["layers"], data["heads"]["heads"]) == (24, 16)
+    assert len(data["sides"][0]["tokens"]) == (words if words == 32 else 8) + 3
+    assert len(json.dumps(data)) < 500_000

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.explore.senses.tables_and_reports import open_pair, pick_row, show_map
-from selfattn.captions import hidden_words as captions
+from selfattn import numbers
 from selfattn.dashboard import session
 from selfattn.dashboard.copy_as_python import folder_path, lines
 from selfattn.dashboard.figures import say, show_error, this_page
@@ -71,7 +71,7 @@ def _show_sources(sources: pd.DataFrame) -> None:
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     own = sources[sources["word"] == word].reset_index(drop=True)
-    say(captions.in_corpus(own))
+    say(in_corpus(own))
     shown, number = own.drop(columns="word").head(Settings.read().max_rows), st.column_config.NumberColumn
     columns = {"share": number("share of all", format="percent"), "move": number("mean move", format="%.3f")}
     # The browser sees a widget's key, so hash the path: it is the operator's secret.
@@ -103,3 +103,14 @@ def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
         kept = (folder, changed), scan, scan.heads(), scan.sources() if scan.has_sources else None
         session.SCAN_READ.set(kept)
     return kept[1:]
+
+
+def in_corpus(sources: pd.DataFrame) -> str:
+    """Name the words that one word takes its meaning from in a corpus. sources: its rows of `Scan.sources`, at least one."""
+    first, n = sources.iloc[0], round(sources["n"].iloc[0] / sources["share"].iloc[0])
+    beside = [f'"{row.source}" in {numbers.count(row.n)}' for row in sources[1:3].itertuples()]
+    return (
+        f'Of {numbers.count(n)} times "{first["word"]}", hiding "{first["source"]}" moves it farthest in '
+        f"{', '.join([numbers.count(first['n']), *beside])}; then it moves {numbers.decimal(first['move'], 3)} on average (1 − "
+        "cosine, which has no direction: it is about the vector, not the sense)."
+    )

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.explore.senses.tables_and_reports import Labelled, open_row, pick_row
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.captions import which_word as captions
-from selfattn.captions.hidden_words import ranked
+from selfattn.captions.which_word import ranked
 from selfattn.charts.which_word import accuracy_list, agreement_list, shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key

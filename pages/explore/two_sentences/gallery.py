@@ -10,7 +10,7 @@ GALLERY = (
     ("A head that attends to the token before, whatever it is.", "all-heads", {"head": "L0 H2"}),
     ("A head that gives nearly all its weight to [CLS] and [SEP].", "all-heads", {"head": "L4 H5"}),
     ("No single word: whichever is hidden, the star above the roofs moves 5 % at most.", "", {"example": "star"}),
-    ("A failure: both sentences of \"wave\" are taken for the sea's, and most is said to come from \"The\".", "",
+    ("A failure: the encoder takes both sentences of \"wave\" for the sea's.", "",
      {"example": "wave"}),
 )  # fmt: skip
 LINKS = [f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY]

@@ -78,13 +78,14 @@ asked = guess.asked()
 with page.beside:
     guess.show(found)
 show_part("figure", lambda: show_figure(encoder, way))
-st.subheader("The chosen head", anchor=False)
-one_head.pick(encoder)
-show_part("head", lambda: one_head.show(encoder, pair, way))
-show_layers(encoder, pair, found)
-show_nearest(encoder, pair, way)
-with st.expander("Six views to open"):
-    st.markdown("\n".join(LINKS))
-    show_links("lessons")
-if not asked and answer.complete(encoder, pair, way):
-    st.rerun()
+if not asked:  # what follows gives the answer away
+    st.subheader("The chosen head", anchor=False)
+    one_head.pick(encoder)
+    show_part("head", lambda: one_head.show(encoder, pair, way))
+    show_layers(encoder, pair, found)
+    show_nearest(encoder, pair, way)
+    with st.expander("Six views to open"):
+        st.markdown("\n".join(LINKS))
+        show_links("lessons")
+    if answer.complete(encoder, pair, way):
+        st.rerun()

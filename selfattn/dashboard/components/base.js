@@ -38,9 +38,8 @@ function flag(node, flags) {
 
 /** A number as selfattn/numbers.py writes it: a true minus sign, halves away from zero, no sign on a zero. */
 function decimal(value, places = 2) {
-  if (Number.isNaN(value)) return "unknown";
-  const digits = Number.isFinite(value) ? Math.abs(value).toFixed(places) : "∞";
-  return value < 0 && /[1-9∞]/.test(digits) ? `−${digits}` : digits;
+  const digits = Math.abs(value).toFixed(places);
+  return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
 /** A part of a way, 1 being all: "44 %", with a no-break space. */
@@ -54,9 +53,9 @@ function weight(value) {
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]. */
+/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]; of an empty or a missing row, none. */
 function numbersOf(row, unit) {
-  return row.split(",").map((text) => (text === "" ? null : Number(text) / unit));
+  return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
 /** A text in quotation marks; one that runs from right to left is kept apart from the text around it. */
@@ -90,9 +89,9 @@ function addTooltip(root) {
     assign(box, "hidden", null);
     const [around, place] = [root.getBoundingClientRect(), node.getBoundingClientRect()];
     const centre = place.left + place.width / 2 - around.left;
-    const above = place.top - box.offsetHeight - 6;
+    const [above, below] = [place.top - box.offsetHeight - 6, place.bottom + 6];
     box.style.left = `${clamp(centre - box.offsetWidth / 2, around.width - box.offsetWidth)}px`;
-    box.style.top = `${(above < 0 ? place.bottom + 6 : above) - around.top}px`;
+    box.style.top = `${(below + box.offsetHeight > innerHeight ? above : below) - around.top}px`;
   };
   filled(root, {
     onpointerover: show,
@@ -105,21 +104,20 @@ function addTooltip(root) {
 }
 
 /** One tab stop for many items: arrow keys, Home and End move between them, `columns` in a row. Returns a function that sets the stop. */
-function addArrowKeys(container, items, columns) {
+function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
-  const onkeydown = (event) => {
-    const from = items.indexOf(event.target);
+  items.forEach((item, from) => {
     const [start, end] = [from - (from % columns), from - (from % columns) + columns - 1];
-    const { key } = event;
-    const to = { Home: start, End: end, ArrowRight: Math.min(from + 1, end), ArrowLeft: Math.max(from - 1, start) }[
-      key
-    ];
-    const next = items[to ?? { ArrowDown: from + columns, ArrowUp: from - columns }[key]];
-    if (from < 0 || !next) return;
-    event.preventDefault();
-    next.focus();
-  };
-  filled(container, { onkeydown, onfocusin: ({ target }) => items.includes(target) && setStop(items.indexOf(target)) });
+    const sideways = { ArrowRight: Math.min(from + 1, end), ArrowLeft: Math.max(from - 1, start) };
+    const goals = { ...sideways, ArrowDown: from + columns, ArrowUp: from - columns, Home: start, End: end };
+    const onkeydown = (event) => {
+      const next = items[goals[event.key]];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+    };
+    filled(item, { onkeydown, onfocus: () => setStop(from) });
+  });
   setStop(0);
   return setStop;
 }
@@ -147,18 +145,23 @@ function headMap(layers, heads, choose, preview) {
     label(layer % every === 0 ? `L${layer}` : ""),
     ...cells.slice(layer * heads, (layer + 1) * heads),
   ]);
-  const node = element("div", { class: `map ${layers <= 6 ? "" : layers <= 12 ? "tall" : "taller"}`, role: "grid" }, [
+  const node = element("div", { class: "map", role: "grid" }, [
     element("div", { class: "row", "aria-hidden": "true" }, [label(""), ...top]),
     ...rows.map((row) => element("div", { class: "row", role: "row" }, row)),
   ]);
   node.style.setProperty("--heads", heads);
-  const setStop = addArrowKeys(node, cells, heads);
+  node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 24}px`);
+  const setStop = addArrowKeys(cells, heads);
+  const drawn = []; // by cell
 
   /** Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one. */
   function paint({ label, values, largest, printed, chosen, shown }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {
       const value = values?.[head] ?? null;
+      const drawing = [value, largest, head === chosen, head === shown].join();
+      if (drawing === drawn[head]) return;
+      drawn[head] = drawing;
       const depth = clamp(Math.abs(value) / largest, 1);
       const text = value === null ? "" : `: ${percent(value)}`;
       cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);
@@ -166,7 +169,7 @@ function headMap(layers, heads, choose, preview) {
       assign(cell, "aria-selected", head === chosen);
       assign(cell, "aria-label", headName(head, heads) + text);
       assign(cell, "data-tip", headLabel(head, heads) + text);
-      write(cell, Math.abs(value) >= printed ? percent(value) : "");
+      write(cell, Math.abs(value) >= printed && layers <= 12 ? percent(value) : "");
     });
     if (!node.contains(node.getRootNode().activeElement)) setStop(chosen);
   }

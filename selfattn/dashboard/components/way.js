@@ -2,6 +2,7 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
 const SEEN = 0.15; // of the deepest colour: from here on, brown needs its key
+const BLANK = "\u00a0"; // a line without text keeps its height
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 const views = new WeakMap(); // by parentElement
@@ -15,7 +16,8 @@ export default function way({ data, parentElement, setStateValue }) {
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
-    view.remove();
+    view.observer.disconnect();
+    view.root.remove();
   };
 }
 
@@ -31,13 +33,6 @@ class WayView {
     const again = () => (this.frame ??= requestAnimationFrame(() => this.layOut()));
     this.observer = new ResizeObserver(again);
     this.observer.observe(this.root);
-    document.fonts.ready.then(again);
-  }
-
-  remove() {
-    cancelAnimationFrame(this.frame);
-    this.observer.disconnect();
-    this.root.remove();
   }
 
   show(data, send) {
@@ -62,6 +57,7 @@ class WayView {
     this.parts = [findingPart(this), sentencesPart(this)];
     if (!this.data.guess) this.parts.push(...line, headsPart(this), beyondPart(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -140,7 +136,7 @@ function sentencePart(view, side) {
   const nodes = words.map((word) => wordNode(view, side, word));
   const chosen = nodes[words.findIndex((word) => word.kind === "chosen")].node;
   const badge = element("span", { class: "badge", "aria-hidden": "true" }, name);
-  const lines = shape("svg", { class: "arcs", "aria-hidden": "true" });
+  const lines = shape("svg", { class: "arcs", width: "100%", height: "100%", "aria-hidden": "true" });
   const text = element("p", { class: words.length > 24 ? "text long" : "text", dir }, [badge, lines]);
   let glued = null; // punctuation stays on the line of its word
   words.forEach((word, i) => {
@@ -176,22 +172,17 @@ function sentencePart(view, side) {
       const [high, half] = [top - height * 1.3, 4 + width / 2];
       const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
       return shape("g", { class: "arc", "data-at": word.at }, [
-        shape("path", { d, "stroke-width": width }),
-        shape("path", { class: "tip-of-arc", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
+        shape("path", { d, fill: "none", "stroke-width": width }),
+        shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
       ]);
     });
     lines.replaceChildren(...paths);
-    fade();
-  }
-
-  /** The arc of the hidden word fades. */
-  function fade() {
-    for (const arc of lines.children) flag(arc, { cut: arc.dataset.at === String(view.hidden[side]) });
+    paint();
   }
 
   const paint = () => {
-    for (const each of nodes) each.paint?.();
-    fade();
+    nodes.forEach((each) => each.paint?.());
+    for (const arc of lines.children) assign(arc, "opacity", Number(arc.dataset.at) === view.hidden[side] ? 0.3 : 1);
   };
   return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
 }
@@ -215,7 +206,7 @@ function wordNode(view, side, word) {
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
-    flag(node, { named, leader, hidden, guessed: mine });
+    flag(node, { named, leader, hidden });
     assign(node, "aria-pressed", hidden);
     assign(node, "aria-label", `${word.text}: ${said}${hidden ? ", hidden" : ""}${mine ? ", your guess" : ""}`);
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
@@ -228,9 +219,9 @@ function wordNode(view, side, word) {
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
-  const swatches = [element("span", "swatch"), "toward ", element("span", "swatch away"), "away"];
-  const key = element("p", "small key", swatches);
+  const [title, how, sum] = [element("h3"), element("span"), element("p")];
+  const [toward, away] = ["swatch", "swatch away"].map((kind) => element("span", kind, "■"));
+  const key = element("span", "key", ["\u2003", toward, " toward\u2002", away, " away"]);
   const choose = (head) => {
     view.set({ head });
     view.send("head", head);
@@ -241,7 +232,7 @@ function headsPart(view) {
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
-    const row = at === null ? null : (exact[at] ?? gradient[at]);
+    const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
@@ -264,12 +255,12 @@ function headsPart(view) {
     map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
-  const effect = element("section", "effects", [title, how, map.node, sum, key]);
+  const effect = element("section", "effects", [title, element("p", "small", [how, key]), map.node, sum]);
   return { node: element("div", "heads", [effect, bars.node]), paint };
 }
 
 function barsPart(view) {
-  const [title, habit, sum] = [element("h3"), element("p"), element("p", "sum")];
+  const [title, habit, sum] = [element("h3"), element("p", "small"), element("p", "small sum")];
   const note = element("p", "small", "attention weight: what the head reads, not what that changes");
   const lists = view.data.sides.map((side) => tokenList(view, side));
   const nodes = lists.map((list) => list.node);
@@ -279,7 +270,7 @@ function barsPart(view) {
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
     write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
-    write(habit, about.habits[head] ? `This head mostly ${about.habits[head].replace(/\.?$/, ".")}` : "");
+    write(habit, about.habits[head] ? `This head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK);
     lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
     write(sum, arithmetic(sides[asked], at, head));
   }
@@ -287,15 +278,13 @@ function barsPart(view) {
   /** The kernel's line for the word that is asked about. */
   function arithmetic({ tokens, weights, scores, scaled }, at, head) {
     const i = at === null ? -1 : tokens.findIndex((token) => token.at === at);
-    const read = (rows, unit) => (rows ? (numbersOf(rows[head], unit)[i] ?? null) : null);
+    const read = (rows, unit) => numbersOf(rows?.[head], unit)[i] ?? null;
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
-    if (share === null) return "";
-    const steps = [score, after].includes(null)
-      ? ""
-      : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
+    if (share === null) return BLANK;
+    const steps = after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
-  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit, sum]), paint };
+  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), sum, habit]), paint };
 }
 
 /** A bar for each token of a sentence. */
@@ -326,9 +315,9 @@ function tokenList(view, { name, tokens }) {
         hidden: token.at !== null && token.at === hidden,
         subject: token.at !== null && token.at === asked,
       });
-      bar.style.width = `${100 * weights[i]}%`;
+      bar.style.width = `${100 * (weights[i] ?? 0)}%`;
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
-      assign(row, "data-tip", weights[i] === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
+      assign(row, "data-tip", (weights[i] ?? null) === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
     });
     if (head !== last)
       list.scrollTop = rows[weights.indexOf(Math.max(...weights))].node.offsetTop - list.clientHeight / 2;

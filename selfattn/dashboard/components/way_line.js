@@ -3,23 +3,18 @@
 const MARK = 12; // radius
 const SPACE = 8; // between labels
 const ROW = 46; // where A and B would meet, B has a row of its own
-const NOISE =
-  "Noise level: moves this long or longer go the wrong way at most once for eight times that they go toward.";
+const NOISE = "Noise level: moves this long or longer go the wrong way at most once for eight times toward.";
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
-  labels.sort((one, other) => one.x - other.x).forEach((label) => (label.left = label.x - label.size / 2));
-  for (let round = 0; round < 8; round++) {
-    labels.slice(1).forEach((label, i) => {
-      const over = Math.max(0, labels[i].left + labels[i].size + SPACE - label.left);
-      labels[i].left -= over / 2;
-      label.left += over / 2;
-    });
-  }
-  let limit = width;
+  const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
+  const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
+  if (over > 0) assign(longest.node, "textLength", (longest.size -= over)); // its letters move together
+  labels.sort((one, other) => one.x - other.x);
+  let limit = 0;
+  for (const label of labels) limit = (label.left = Math.max(label.x - label.size / 2, limit)) + label.size + SPACE;
+  limit = width;
   for (const label of labels.toReversed()) limit = (label.left = Math.min(label.left, limit - label.size)) - SPACE;
-  limit = 0;
-  for (const label of labels) limit = (label.left = Math.max(label.left, limit)) + label.size + SPACE;
 }
 
 function move(node, x, y, scale = 1) {
@@ -30,11 +25,11 @@ function move(node, x, y, scale = 1) {
 function sideMarks(name) {
   const dot = (kind) =>
     shape("g", `mark ${name.toLowerCase()} ${kind}`, [
-      shape("circle", { r: MARK - (kind === "solid" ? 0 : 1) }),
+      shape("circle", { r: MARK - 1, "stroke-dasharray": kind === "ghost" ? 3 : null }),
       shape("text", { "text-anchor": "middle", y: 4.5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18, "data-tip": NOISE }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
     hollow: dot("hollow"),
@@ -50,9 +45,9 @@ function linePart(view) {
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
   const noise = shape("text", "label", "noise level");
   const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", role: "group" }, [still, ...all, noise]);
-  const ends = [0, 1].map(() => element("div", {}, [element("strong"), element("span", "small")]));
-  let drawn = null; // {x, rows, width} of the last layout
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, noise]);
+  const ends = [0, 1].map(() => element("div", {}, [element("div", "name"), element("div", "small")]));
+  let drawn = null; // {x, rows, width, of} of the last layout
 
   /** Every position that a side's marks may take. */
   function positions(side) {
@@ -65,6 +60,8 @@ function linePart(view) {
     const { way } = view.data;
     const width = svg.clientWidth;
     const values = [0, 1, ...way.dots.flat().map((dot) => dot.x), ...positions(0), ...positions(1)];
+    const of = JSON.stringify([way, width, values]);
+    if (of === drawn?.of) return paint(); // the focus stays on its dot
     const [low, high, pad] = [Math.min(...values), Math.max(...values), 2 * MARK];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
@@ -72,7 +69,7 @@ function linePart(view) {
     const first = (way.between === "senses" ? 36 : 18) + MARK;
     const rows = [first, apart ? first : first + ROW];
     const axis = rows[1] + (way.level === null ? 32 : 42);
-    drawn = { x, rows, width };
+    drawn = { x, rows, width, of };
     assign(svg, "height", axis + 30);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
@@ -96,35 +93,39 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const about = { class: "label about", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const group = shape("g", {}, dots);
+    const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
       shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, percent(1)),
-      group,
+      ...dots,
     );
-    if (dots.length) addArrowKeys(group, dots, dots.length);
+    addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    const label = shape("text", { class: "label", y: 12 }, "from here nearer to the other sense");
-    still.prepend(shape("path", { class: "rail divider", d: `M${middle} 18 V${axis + 9}` }), label);
-    const size = label.getComputedTextLength();
-    assign(label, "x", clamp(middle - size / 2, width - size));
+    const label = shape("text", "label", "from here nearer to the other sense");
+    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }), label);
+    centre(label, middle, 12);
   }
 
-  /** Each end's name under its tick, as wide as there is room on both sides of it. */
+  /** Place a text around `x`, within the picture. */
+  function centre(node, x, y) {
+    const size = node.getComputedTextLength();
+    move(node, clamp(x - size / 2, drawn.width - size), y);
+  }
+
+  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room for its second line. */
   function nameEnds(way) {
-    const [left, right, middle] = [0, 1, 0.5].map(drawn.x);
-    const reach = [Math.min(left, middle - left), Math.min(drawn.width - right, right - middle)];
-    const narrow = Math.min(...reach) < 44;
+    const middle = drawn.x(0.5);
     way.ends.forEach(({ label, count }, end) => {
+      const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
+      const shift = 2 * (drawn.x(end) - start) - width;
+      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
       const [name, more] = ends[end].children;
       write(name, label);
       write(more, count ? `${count} other sentences, a dot each` : "");
-      assign(ends[end], "class", `end ${colour(way, end)}${narrow ? " narrow" : ""}`);
-      const start = end ? right - reach[1] - left - reach[0] : left - reach[0];
-      ends[end].style.marginInlineStart = narrow ? "0" : `${start}px`;
-      ends[end].style.width = narrow ? "50%" : `${2 * reach[end]}px`;
+      assign(ends[end], "class", `end ${colour(way, end)}`);
+      Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
+      ends[end].style.paddingRight = shift > 0 ? "0" : padding;
     });
   }
 
@@ -153,10 +154,8 @@ function linePart(view) {
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
-    return [
-      { node: mark.before, x: from, y },
-      { node: mark.after, x: to + way.toward[side], y },
-    ];
+    const label = (node, x) => ({ node, x, y });
+    return [label(mark.before, from), label(mark.after, to + way.toward[side])];
   }
 
   function paint() {
@@ -164,6 +163,7 @@ function linePart(view) {
     const { x, rows, width } = drawn;
     const { at, toward, level } = view.data.way;
     const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    for (const { node } of labels) assign(node, "textLength", null);
     for (const label of labels) label.size = label.node.getComputedTextLength();
     for (const y of new Set(rows)) {
       const row = labels.filter((label) => label.y === y);
@@ -172,9 +172,7 @@ function linePart(view) {
     }
     assign(noise, "visibility", level === null ? "hidden" : null);
     const side = rows[0] === rows[1] ? view.leading : 1;
-    const size = noise.getComputedTextLength();
-    const centre = x(at[side] + (toward[side] * level) / 2);
-    move(noise, clamp(centre - size / 2, width - size), rows[side] + 25);
+    centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
   }
 
   return { node: element("div", "way-line", [svg, element("div", "ends", ends)]), paint, layOut };

@@ -3,8 +3,9 @@
 import pandas as pd
 import streamlit as st
 
+from selfattn.analysis.hiding import HiddenPair
 from selfattn.dashboard import teaching
-from selfattn.dashboard.answer import answer_of, copied_senses
+from selfattn.dashboard.answer import copied_senses, hidden_of, panel_of
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
@@ -13,7 +14,6 @@ from selfattn.dashboard.figures import say, this_page
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.numbers import SHARE
-from selfattn.views.two_sentences import WordInTwoSentences
 
 TITLE = "Now a real encoder"
 STEP = "a real head"
@@ -33,37 +33,42 @@ CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived a
 
 
 def show(picture) -> None:
-    view, charts = _view(), {}
+    pair, charts = _hidden(), {}
     for side, (name, sentence) in enumerate(zip("AB", REAL.sentences)):
-        each = zip(view.pair.words[side], view.pair.share[side].tolist())
+        each = zip(pair.words[side], pair.share[side].tolist())
         rows = [(word.label, share) for word, share in each if not word.is_punctuation]
         frame = pd.DataFrame(rows, columns=["token", "share"])
         charts[f"share {name}"] = sentence, teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
     st.text("A: {} B: {}".format(*REAL.sentences))
     st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
-    if view.pair.senses:
+    if pair.senses:
         st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
-    for note in view.notes:
+    for note in pair.notes:
         st.text(note)
     with picture:
-        teaching.steps(charts, " ".join(view.answer[-1:]), ("masked", "weights", "context", *CODE), CODE)
+        finding = panel_of(current_encoder(), _pair()).finding
+        teaching.steps(charts, finding, ("masked", "weights", "context", *CODE), CODE)
 
 
 def answer() -> str:
     """How far "river" hidden moves "bank" in this encoder, in words."""
-    pair = _view().pair
+    pair = _hidden()
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
     return OPTIONS[1] if share > 0.75 else OPTIONS[0] if share > 0.25 else OPTIONS[2]
 
 
-def _view() -> WordInTwoSentences:
+def _pair() -> Pair:
+    return Pair(*(first_word(cached_encode(current_encoder(), text), REAL.word) for text in REAL.sentences))
+
+
+def _hidden() -> HiddenPair:
     """The main view's own answer; a page that can have none ends with the reason."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
         st.stop()
-    pair = Pair(*(first_word(cached_encode(encoder, text), REAL.word) for text in REAL.sentences))
+    pair = _pair()
     call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
     this_page().python = lines(copied_senses(encoder, pair), load_pair(encoder, pair), call)
-    return answer_of(encoder, pair)
+    return hidden_of(encoder, pair)
