@@ -25,7 +25,14 @@ def show_figure(encoder: Encoder, way: str) -> None:
     head = page.head = chosen_head(encoder, leading_head_of(encoder, page.pair, way))
     hidden, guessed = hidden_now(encoder, page.pair, way), session.GUESS.get()
     panel = panel_of(
-        encoder, page.pair, way, hidden=hidden, head=head, guess=guessed == ASKED, guessed=guessed or None, code=page.python
+        encoder,
+        page.pair,
+        way,
+        hidden=hidden,
+        head=head,
+        guess=guessed == ASKED,
+        guessed=guessed or None,
+        code=page.python,
     )
     if guessed != ASKED:
         page.share = partial(share_picture, panel, Look())
