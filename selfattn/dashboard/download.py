@@ -45,7 +45,7 @@ def file_button(
 
     def made() -> bytes:
         # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
-        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
+        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session), kind.startswith("image/")):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         hold_file(data, kind, file)

@@ -19,7 +19,7 @@ from typing import Any
 LONGEST = 60  # seconds per picture, at most
 NICENESS = 10
 
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.RLock()
 
 
 class Painter:
@@ -47,15 +47,20 @@ class Painter:
 
 
 @contextmanager
-def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Let the other process draw selfattn.export's pictures inside the `with`."""
+def drawn_elsewhere(still_wanted: Callable[[], None], one_file: bool = False) -> Iterator[None]:
+    """Let the other process draw selfattn.export's pictures inside the `with`.
+
+    one_file: no other visitor's picture comes between those of a PNG, which takes three: so each waits less on average.
+    """
     from selfattn.export.files import painter  # not at the top: the other process imports this file
 
-    before = painter.set(Painter(still_wanted))
-    try:
-        yield
-    finally:
-        painter.reset(before)
+    with _one_at_a_time if one_file else contextlib.nullcontext():
+        still_wanted()
+        before = painter.set(Painter(still_wanted))
+        try:
+            yield
+        finally:
+            painter.reset(before)
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:

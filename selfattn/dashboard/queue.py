@@ -35,7 +35,8 @@ _running: set[int] = set()  # ids of the threads that run a page or a part of on
 class _Pages:
     """The places for pages that run at the same time, taken in the order of arrival.
 
-    Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long.
+    Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long. The last core is for
+    the drawing process and for costly work.
     """
 
     def __init__(self, most: int):
@@ -67,7 +68,7 @@ class _Pages:
             self._changed.notify_all()
 
 
-_pages = _Pages(max(2, _CORES))
+_pages = _Pages(max(1, _CORES - 1))
 
 
 @contextmanager

@@ -65,6 +65,8 @@ def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch)
     assert encoder.separate_pass_fits(fits)
     assert not encoder.separate_pass_fits(fits + 1)
     assert prove(encoder, "a " * (fits - 1))["separate_pass"].isna().all()  # with [CLS] and [SEP] one too many
+    monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "18")
+    assert encoder.separate_pass_fits(256)  # exactly as much
 
 
 def test_precision_is_given_back(encoder):

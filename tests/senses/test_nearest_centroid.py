@@ -17,6 +17,7 @@ from selfattn.senses.nearest_centroid import (
     shuffled_accuracy,
 )
 from selfattn.senses.resampling import interval, p_values, threshold
+from tests.senses.conftest import tiny_table
 
 
 def unit(vector):
@@ -166,6 +167,11 @@ def test_shuffled_labels_equal_one_run_per_shuffle():
     ]
     assert torch.allclose(together, torch.stack(one_by_one, dim=1))
     assert together.std(dim=1).min() > 0
+
+
+def test_p_values_are_of_1000_shuffles(encoder_of):
+    p = separation(encoder_of("BERT"), tiny_table(), floor=False).heads["p_value"].to_numpy()
+    assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
 
 def test_p_value_and_threshold_by_hand():
