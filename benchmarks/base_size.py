@@ -72,7 +72,7 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, float]]:
-    """Seconds from the end of the load to the first chart, and to the end of the page, by each clock."""
+    """Seconds from the end of the load to the first figure, and to the end of the page, by each clock."""
     clocks = {"by the clock": time.perf_counter, "of the processor": time.process_time}
     marks: list[dict[str, float]] = []
 
@@ -84,15 +84,15 @@ def _first_picture(name: str) -> dict[str, tuple[float, float]]:
 
         return run
 
-    load, chart = encoder_picker.load_encoder, figures.st.vega_lite_chart
-    encoder_picker.load_encoder, figures.st.vega_lite_chart = noted(load), noted(chart)
+    load, figure = encoder_picker.load_encoder, figures.show_live
+    encoder_picker.load_encoder, figures.show_live = noted(load), noted(figure)
     try:
         at = AppTest.from_file(str(APP), default_timeout=300)
         at.query_params["model"], at.query_params["other"] = "another ...", name
         at.run()
         at.button(key="load_model").click().run()
     finally:
-        encoder_picker.load_encoder, figures.st.vega_lite_chart = load, chart
+        encoder_picker.load_encoder, figures.show_live = load, figure
     if at.exception:
         raise RuntimeError(at.exception[0].message)
     return {kind: (marks[1][kind] - marks[0][kind], clock() - marks[0][kind]) for kind, clock in clocks.items()}

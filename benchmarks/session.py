@@ -41,8 +41,8 @@ class Session:
         self.widgets: dict[str, str] = {}  # of the page, key: id
         self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        self.heads: tuple[str, str] | None = None  # where heads are clicked: the picture's id, and the part that runs
-        self._picked: dict[str, str] = {}  # what is picked in it, by its id
+        self.heads: tuple[str, str, int] | None = None  # where heads are clicked: id, the part that runs, heads a layer or 0
+        self._picked: dict[str, dict[str, str]] = {}  # by its id: the field of WidgetState, and what is picked
         self._query, self._page, self._id = "", "", ""
 
     def __enter__(self) -> "Session":
@@ -68,8 +68,12 @@ class Session:
 
     def click_head(self, layer: int, head: int) -> Run:
         """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
-        held, part = self.heads
-        self._picked = {held: json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
+        held, part, n_heads = self.heads
+        if n_heads:  # in a component
+            picked = {"json_value": json.dumps({"head": layer * n_heads + head})}
+        else:
+            picked = {"string_value": json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
+        self._picked = {held: picked}
         self._ask(part)
         return self._read()
 
@@ -112,7 +116,7 @@ class Session:
                 setattr(state, kind, value)
         for held, picked in self._picked.items():
             if self.heads and held == self.heads[0]:
-                message.rerun_script.widget_states.widgets.add(id=held, string_value=picked)
+                message.rerun_script.widget_states.widgets.add(id=held, **picked)
         self._socket.send(message.SerializeToString())
 
     def _read(self) -> Run:
@@ -147,7 +151,10 @@ class Session:
         elif kind == "vega_lite_chart":
             run.first_chart = run.first_chart or seconds
             if "pick" in element.vega_lite_chart.selection_mode:
-                self.heads = element.vega_lite_chart.id, part
+                self.heads = element.vega_lite_chart.id, part, 0
+        elif kind == "bidi_component":
+            run.first_chart = run.first_chart or seconds
+            self.heads = element.bidi_component.id, part, json.loads(element.bidi_component.json)["heads"]["heads"]
 
 
 def _key(widget: str) -> str:
