@@ -237,6 +237,7 @@ def test_keyboard_alone(open_way):
     page.keyboard.press("ArrowRight")  # the last column: it stays
     assert focused(page) == "head 23"
     page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")  # the first column: likewise
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     assert focused(page) == "head 0"
@@ -261,6 +262,21 @@ def test_choices_stay_with_their_key(open_way):
     expect(word(page, "river")).to_have_attribute("aria-pressed", "false")
     expect(word(page, "loan", 1)).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".cell").nth(3)).to_have_attribute("aria-selected", "true")
+
+
+def test_focus_stays_on_its_dot(open_way):
+    page = open_way(VARIANTS["bank"])
+    page.locator(".dot").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.evaluate("data => { show(data); }", VARIANTS["bank"])
+    assert focused(page) == "Sentence 1 of river side."
+
+
+@pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])
+def test_a_and_b_never_meet(open_way, name, rows):
+    page = open_way(VARIANTS[name])
+    tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
+    assert len(tops) == rows
 
 
 def test_only_the_last_call_cleans_up(open_way):
