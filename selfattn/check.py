@@ -132,12 +132,15 @@ class CoarseWSDReport(OfTables):
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
-def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent) -> CoarseWSDReport:
+def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most: int | None = None) -> CoarseWSDReport:
     """CoarseWSD-20: a folder a word, each with {train,test}.{data,gold}.txt. Raises ValueError where there is no such folder.
 
     The paper's 1-NN: a sense is the mean over its training sentences, a test sentence gets the sense of the largest cosine. It
-    takes the sum of the last four layers; each layer is judged, too. progress(done, total) counts words.
+    takes the sum of the last four layers; each layer is judged, too. progress(done, total) counts words. most: so many sentences
+    of a sense, drawn by lot (seed 0) from the training and from the test sentences; None: all, as in the paper.
     """
+    if most is not None and most < 1:
+        raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
     folders = sorted(path.parent for path in folder.glob("*/test.data.txt"))
     if not folders:
         raise ValueError(
@@ -146,11 +149,11 @@ def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent) -> C
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
     for own in followed(folders, progress):
         sums: dict[str, Any] = defaultdict(int)
-        for sense, vectors in _vectors(encoder, own, "train", rejected):
+        for sense, vectors in _vectors(encoder, own, "train", rejected, most):
             sums[sense] += vectors
         senses, right = sorted(sums), []
         means = normalize(torch.stack([sums[sense] for sense in senses]), dim=-1)  # (n_senses, layers, d_model)
-        for sense, vectors in _vectors(encoder, own, "test", rejected):
+        for sense, vectors in _vectors(encoder, own, "test", rejected, most):
             nearest = (means * normalize(vectors, dim=-1)).sum(dim=-1).argmax(dim=0)
             right.append([senses[at] == sense for at in nearest])
         lines += [(own.name, name, hits, len(right)) for name, hits in zip(names, np.mean(right, axis=0))]
@@ -159,20 +162,30 @@ def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent) -> C
     return CoarseWSDReport(layers, words, pd.DataFrame(rejected, columns=["word", "split", "row", "reason"]))
 
 
-def _vectors(encoder: Encoder, folder: Path, split: str, rejected: list) -> Iterator[tuple[str, Tensor]]:
+def _vectors(
+    encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
+) -> Iterator[tuple[str, Tensor]]:
     """Each sentence's sense, and the word's vectors (n_layers + 2, d_model), the last being the sum of the last four."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
-    for start in range(0, len(lines), BATCH):
+    rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
+    for start in range(0, len(rows), BATCH):
         placed = []
-        for row in range(start, min(start + BATCH, len(lines))):
+        for row in rows[start : start + BATCH]:
             try:
-                placed += [(senses[row].strip(), _placed(encoder, lines[row]))] if lines[row] else []
+                placed.append((senses[row].strip(), _placed(encoder, lines[row])))
             except TextError as error:
                 rejected.append((folder.name, split, row, str(error)))
         encodings = encoder.encode_batch([word.sentence for _, word in placed])
         for (sense, word), encoding in zip(placed, encodings):
             layers = encoding.hidden[:, list(word.positions)].mean(dim=1)
             yield sense, torch.cat([layers, layers[-4:].sum(dim=0, keepdim=True)])
+
+
+def _drawn(senses: pd.Series, most: int | None) -> list[int]:
+    """The numbers of the sentences to read, in order: all, or of each sense at most so many, by lot."""
+    if most is not None:
+        senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
+    return sorted(senses.index)
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
@@ -194,6 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("check", choices=("rawc", "coarsewsd"))
     parser.add_argument("path", type=Path, help="raw-c.csv, or the folder CoarseWSD-20")
     parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
+    parser.add_argument("--most", type=int, help="coarsewsd: sentences of a sense, by lot (default: all)")
     options = parser.parse_args(arguments)
     try:
         encoder = load_encoder(options.encoder) if options.encoder else load_encoder()
@@ -202,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tables = found.ways, found.distances
             said = f"{len(found.sentences)} sentences, in {(~found.sentences['next']).sum()} the marked word is apart"
         else:
-            found = coarse_wsd(encoder, options.path)
+            found = coarse_wsd(encoder, options.path, most=options.most)
             tables, said = (found.layers,), PUBLISHED
     except (LoadError, NotRecomputable, OSError, ValueError) as error:
         print(f"selfattn.check: {error}", file=sys.stderr)

@@ -141,6 +141,24 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
     assert report.rejected["reason"].str.contains("tokens").all()
 
 
+def test_so_many_sentences_of_a_sense_are_drawn_in_their_order():
+    senses = pd.Series(list("aabbbbab"), index=[0, 1, 2, 3, 5, 6, 7, 8])
+    drawn = check._drawn(senses, 2)
+    assert drawn == sorted(drawn) == check._drawn(senses, 2) and senses[drawn].value_counts().to_dict() == {
+        "a": 2,
+        "b": 2,
+    }
+    assert check._drawn(senses, None) == check._drawn(senses, 9) == list(senses.index)
+    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not the first ones
+
+
+def test_few_sentences_of_a_sense(encoder_of, coarse):
+    report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
+    assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
+    with pytest.raises(ValueError, match="at least 1 sentence of a sense, got 0"):
+        coarse_wsd(encoder_of("BERT"), coarse, most=0)
+
+
 def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("selfattn.load_encoder", lambda *name: asked.append(name) or encoder_of("BERT"))

@@ -15,22 +15,22 @@ from selfattn.stored_reports import stored
 from tests.senses import plain_hiding
 
 
-def drawn(n=400, seed=3, shift=0.1):
+def drawn(n=320, seed=3, shift=0.1):
     generator = np.random.default_rng(seed)
     return generator.normal(shift, 0.1, n), -np.abs(generator.normal(0.02, 0.08, n))
 
 
-@pytest.mark.parametrize("shift", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("shift", [0.1, 0.3])
 def test_noise_matches_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)
     for share, toward, away in counts.itertuples(index=False):
         assert (toward, away) == plain_hiding.moves(largest, smallest, share)
     assert counts["share"].iloc[0] == 0.01 and counts[["toward", "away"]].iloc[-1].tolist() == [0, 0]
-    found = noise_level(largest, smallest, 30)
+    found = noise_level(largest, smallest, 10)
     assert found.level == pytest.approx(plain_hiding.noise_level(largest, smallest), nan_ok=True)
     generator, levels = np.random.default_rng(0), []
-    for _ in range(30):
+    for _ in range(10):
         rows = generator.integers(0, len(largest), len(largest))
         levels.append(plain_hiding.noise_level(largest[rows], smallest[rows]))
     assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
