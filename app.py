@@ -49,7 +49,7 @@ def show() -> None:
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:1.4rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
-        ".st-key-history{display:none}"
+        ".st-key-history,.st-key-out_of_sight{display:none}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

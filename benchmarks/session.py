@@ -41,7 +41,9 @@ class Session:
         self.widgets: dict[str, str] = {}  # of the page, key: id
         self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        self.heads: tuple[str, str, int] | None = None  # where heads are clicked: id, the part that runs, heads a layer or 0
+        self.heads: tuple[str, str, int] | None = (
+            None  # where heads are clicked: id, the part that runs, heads a layer or 0
+        )
         self._picked: dict[str, dict[str, str]] = {}  # by its id: the field of WidgetState, and what is picked
         self._query, self._page, self._id = "", "", ""
 

@@ -3,7 +3,7 @@
 The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -72,18 +72,10 @@ def pick_head() -> None:
 
 
 def keep_head(leading: Head) -> None:
-    """Keep the chosen head in the address; the page's figure is where it is chosen."""
-    page, names = this_page(), [str(head) for head in this_page().encoder.all_heads]
+    """The slider out of sight, so that the chosen head stays in the address; the page's figure is where it is chosen."""
     _show_leading(str(leading))
-    asked = session.HEAD.get() or st.query_params.get(session.HEAD)
-    page.head = page.encoder.all_heads[names.index(asked)] if asked in names else leading
-    session.HEAD.set(str(page.head))
-    page.address[session.HEAD] = None if page.head == leading else str(page.head)
-    say_what_is_missing(session.HEAD, names, str(page.head), _no_such_head(page.encoder))
-
-
-def _no_such_head(encoder: Encoder) -> Callable[[str], str]:
-    return lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
+    with st.container(key="out_of_sight"):
+        this_page().head = head_slider(this_page().encoder, "Head", session.HEAD, str(leading))
 
 
 def chosen_head(encoder: Encoder, leading: Head) -> Head:
@@ -148,7 +140,9 @@ def head_slider(encoder: Encoder, label: str, key: session.Key, default: str) ->
     key.keep_within(names, default)  # the encoder may have changed, and have no such head
     keep_in_address(key, default)
     chosen = st.select_slider(label, names, default, key=key, bind="query-params", width=COLUMN)
-    say_what_is_missing(key, names, chosen, _no_such_head(encoder))
+    say_what_is_missing(
+        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
+    )
     return encoder.all_heads[names.index(chosen)]
 
 

@@ -74,10 +74,8 @@ def _names(encoder: Encoder, pair: Pair, way: str) -> list[list[str]]:
 def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> None:
     """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
     if state == "head" and isinstance(value, int) and 0 <= value < len(encoder.all_heads):
-        name = str(encoder.all_heads[value])
-        session.HEAD.set(name)
-        st.query_params[session.HEAD] = name
-        st.rerun(["head"])
+        session.HEAD.set(str(encoder.all_heads[value]))
+        st.rerun(["kept_head", "head"])
     names = _names(encoder, pair, way)
     if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))

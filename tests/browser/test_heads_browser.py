@@ -69,6 +69,7 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server):
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     open_page(page, f"{server}/all-heads?word=bank")
     received.clear()
+    page.get_by_role("button", name="Your own ...").click()
     page.get_by_label("Sentence A", exact=True).fill(long_sentence())
     page.keyboard.press("Enter")
     wait_until_idle(page, 120)

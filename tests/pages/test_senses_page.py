@@ -1,6 +1,7 @@
 """The senses page through Streamlit's own test driver: the labelled set, uploads good and bad, a scan, and stopping."""
 
 import hashlib
+import json
 from functools import partial
 from types import SimpleNamespace
 
@@ -137,7 +138,7 @@ def test_a_ticked_row_is_sentence_a_beside_one_of_another_sense(few, tick, monke
     assert at.selectbox(key="word").value.casefold() == "bat" and at.session_state["word_chosen"]
 
 
-def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(encoder, tick):
+def test_a_ticked_sentence_opens_the_main_view_with_its_leading_word(encoder, tick):
     tick(300, "hidden in")
     at = open_page(PAGE)
     row = listed(at, "leading word").iloc[300]
@@ -148,9 +149,8 @@ def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(encoder, tic
     assert drawn.dropna(subset="share").set_index("text")["share"].to_dict() == pytest.approx(shares, abs=1e-6)
     at = at.switch_page(MAIN).run()
     assert at.text_input(key="a").value == row["sentence"]
-    _, hidden = at.session_state[session.FIGURE]
-    words = [word for word in encoder.tokenize(row["sentence"]).words if word.text.casefold() != row["word"]]
-    assert words[hidden["hide_a"]].label == row["leading word"]
+    first, _ = json.loads(at.get("bidi_component")[0].proto.json)["sides"]
+    assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["leading word"]
 
 
 def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch):
