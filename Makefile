@@ -22,7 +22,7 @@ endif
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py
-	$(BIN)/python -m pytest -n 4 --no-loadscope-reorder -m "not ray and not long"
+	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not ray and not long"
 
 test-long: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py

@@ -84,7 +84,6 @@ def test_markup_stays_text_in_the_browser(server, page):
     assert page.locator(INJECTED).count() == 0
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
-    assert page.locator(".selfattn").locator("script, img, iframe, b, strong, a:not(.beyond a)").count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
     # Of the links to other views only the gallery's six, whose addresses are ours.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
