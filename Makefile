@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run quick test test-long test-held-back test-ray lint lint-components demo bench gpu-check clean
+.PHONY: run quick test test-long test-bench test-held-back test-ray lint lint-components demo bench gpu-check clean
 
 run: .venv/runtime
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
@@ -14,15 +14,20 @@ ifdef ROOM
 quick: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -m "not ray and not long" $(if $(wildcard tests/$(ROOM)/.),-n 2 tests/$(ROOM),tests/test_$(ROOM).py)
+	$(BIN)/python -m pytest -m "not (ray or long or bench)" $(if $(wildcard tests/$(ROOM)/.),-n 2 tests/$(ROOM),tests/test_$(ROOM).py)
 else
 quick: lint
-	$(BIN)/python -m pytest -n 2 -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser"
+	$(BIN)/python -m pytest -n 2 -m "not (bench or browser or long or ray or slow)" --ignore-glob "tests/browser"
 endif
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py
-	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not ray and not long"
+	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not (ray or long or bench)"
+
+# Every benchmark once, small.
+test-bench: .venv/dev
+	$(BIN)/python tests/browser/find_chromium.py
+	$(BIN)/python -m pytest -n 2 -m bench tests/test_benchmarks.py
 
 test-long: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py

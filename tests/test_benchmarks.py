@@ -17,7 +17,7 @@ from benchmarks.soak import soak
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.slow
+@pytest.mark.bench
 @pytest.mark.parametrize(
     "names",
     [pytest.param(["visitors"], marks=pytest.mark.browser), sorted({*NAMES} - {"visitors"})],
@@ -34,7 +34,7 @@ def test_benchmarks_run(names):
         assert rows and all(row[2].strip() not in ("", "none") for row in rows), section
 
 
-@pytest.mark.slow
+@pytest.mark.bench
 def test_gpu_check_runs_dry_on_the_cpu(capsys, monkeypatch):
     monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run keeps nothing"))
     assert main(["--dry"]) == 0
