@@ -85,10 +85,10 @@ def test_markup_stays_text_in_the_browser(server, page):
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # Of the links to other views only the gallery's six, whose addresses are ours.
+    # Of the links to other views only the gallery's six and the figure's to Senses, whose addresses are ours.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
-    expect(links).to_have_count(len(GALLERY))
-    assert all(link.get_attribute("href").startswith("./") for link in links.all())
+    expect(links).to_have_count(len(GALLERY) + 1)
+    assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())
 
 
 def harmless(text: str) -> str:
