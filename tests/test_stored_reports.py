@@ -89,9 +89,9 @@ def test_the_second_encoder_has_its_reports():
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-@pytest.mark.skipif("SELFATTN_TEST_MPNET" not in os.environ, reason="SELFATTN_TEST_MPNET names no folder")
+@pytest.mark.skipif("MPNET_FOLDER" not in os.environ, reason="MPNET_FOLDER names no folder")
 def test_two_words_of_the_second_encoder_equal_the_live_ones():
-    mpnet, read = load_encoder(os.environ["SELFATTN_TEST_MPNET"], device="cpu"), labelled_sentences()
+    mpnet, read = load_encoder(os.environ["MPNET_FOLDER"], device="cpu"), labelled_sentences()
     report = stored("hidden_words", mpnet, read).report
     assert report.level == (0.12, 0.1, 0.21)
     assert report.noise.set_index("share").loc[0.12].tolist() == [217, 25]
