@@ -33,7 +33,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
-from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE, over_words
+from selfattn.senses.telling_words import MOST, OTHERS, PER_SENSE, over_words
 from selfattn.settings import Settings
 from selfattn.words import fold
 

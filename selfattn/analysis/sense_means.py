@@ -129,8 +129,8 @@ def within_sense(
 ) -> tuple[str, Tensor] | None:
     """The sense that a word's sentence is taken for, and its last vector's cosines with those in the labelled ones of it: (n,).
 
-    rows: `rows_of` the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None where
-    it fits no sense.
+    rows: `rows_of` the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None
+    where it fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.captions.senses import FEW_WORDS
-from selfattn.senses.hiding import ATTENTION, CHECKS, CLEAR, GUESS, NAMED, HiddenWordsReport
+from selfattn.senses.telling_words import ATTENTION, CHECKS, CLEAR, GUESS, NAMED, HiddenWordsReport
 from selfattn.words import Word
 
 MOSTLY = 0.33  # the smallest share that is called "mostly"

@@ -39,13 +39,13 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
     y = sentences(sheet, shown, y + 2, width)
     if data["way"]:
         y = the_way(sheet, shown, y + 32, width)
-    y = _heads(sheet, shown, y + 24, width)
+    y = _draw_heads(sheet, shown, y + 24, width)
     if text := data["beyond"]["text"]:
         y = sheet.lines(0, y + 14, wrapped(text, width, TEXT), TEXT, theme.muted)
     return sheet.drawn(width, math.ceil(y))
 
 
-def _heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
+def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     """Left the map of all heads, right what the chosen one attends to; returns the y beneath both."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)

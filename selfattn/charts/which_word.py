@@ -13,7 +13,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import Chip, Room, chip_places, in_any_window, letters, pixels, wrapped
 from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, records, scale
 from selfattn.numbers import SHARE, change, share
-from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
+from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
 
 STEP, PLOT = 22, 190  # pixels: from one line to the next; of the scale: with its labels a narrow window holds it
 WORD, SAID, CHIP, ROW = 15, 12, 26, 44  # pixels: of letters; of a chip; from one line of chips to the next

@@ -53,7 +53,7 @@ def panel_of(
     found, means = hidden_of(encoder, pair, way), means_of_senses(encoder, pair.word) if way == SENSES else None
     leading = leading_words(found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
-    heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
+    heads = [_heads_of_word(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
     many, profiles = over_many(encoder, pair.word), stored_report(HeadProfiles, encoder)
     exact = tuple(each.exact for each in heads)
     key = (
@@ -92,11 +92,11 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
     gradient.
     """
     found, key = hidden_of(encoder, pair, way), answer_key(encoder, pair, way)
-    missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
+    missing = [at for at in leading_words(found) if not _heads_of_word(encoder, pair, found, way, at, run=False).exact]
     if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
         return False
     for at in missing:
-        _heads(encoder, pair, found, way, at, run=True)
+        _heads_of_word(encoder, pair, found, way, at, run=True)
     session.COMPLETED.set(key)
     return True
 
@@ -203,7 +203,9 @@ def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
 
 
-def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:
+def _heads_of_word(
+    encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool
+) -> HeadsOfWord:
     """Return a word's heads: run if `run` is set or they were run before, else by gradient."""
     labels = None if found.senses is None else labels_key(encoder, pair.word)
     key, (side, number) = ("heads of", pair.key, labels, at), at

@@ -137,10 +137,10 @@ def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
     """(batch, n_heads, n, d_head) each, as they meet: with biases, and turned by their positions where the family does."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
-        query, key, value = _heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
-        query_bias, value_bias = (_heads(bias[None, None], n_heads) for bias in (module.q_bias, module.v_bias))
+        query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
+        query_bias, value_bias = (_split_heads(bias[None, None], n_heads) for bias in (module.q_bias, module.v_bias))
         return query + query_bias, key, value + value_bias
-    query, key, value = (_heads(pending[name][0], n_heads) for name in separate(module))
+    query, key, value = (_split_heads(pending[name][0], n_heads) for name in separate(module))
     if rotary is None:
         return query, key, value
     if module.rotary_value:
@@ -148,7 +148,7 @@ def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
     return *module.apply_rotary_position_embeddings(rotary, query, key), value
 
 
-def _heads(projected: Tensor, n_heads: int) -> Tensor:
+def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
     """(batch, n, n_heads * d) to (batch, n_heads, n, d)."""
     return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
@@ -174,7 +174,7 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
         shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
         projected = dict(shared[kind] for kind in kinds)
     for name, positions in projected.items():
-        yield DistanceVectors(name, _by_distance(_heads(positions, n_heads)[0], arguments["relative_pos"]))
+        yield DistanceVectors(name, _by_distance(_split_heads(positions, n_heads)[0], arguments["relative_pos"]))
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ class PositionBias:
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
         """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
-        return Term(self.name, rows_of(self.values, sentence, position).to(query))
+        return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
     return products.gather(-2, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
-def rows_of(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
+def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
     """The rows (n_pieces, n_heads or 1, 1, n) of a mask or bias that may have one row, or one sentence, for all."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)

@@ -100,7 +100,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--word", metavar="WORD", dest="words", action="append", default=[], help="search the texts for it; repeatable")
     add("--words", metavar="FILE", dest="listed", help="search the texts for the words of a file, one a line")
-    add("--heads", metavar="HEADS", type=_heads, help="measure these alone, L5H10,L0H4 (default: all)")
+    add("--heads", metavar="HEADS", type=_parsed_heads, help="measure these alone, L5H10,L0H4 (default: all)")
     add("--output", metavar="DIR", required=True, help="a new folder, or one with a part of this very scan")
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
     add("--revision", help="the Hub revision")
@@ -135,7 +135,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _heads(text: str) -> tuple[Head, ...]:
+def _parsed_heads(text: str) -> tuple[Head, ...]:
     try:
         return tuple(sorted({Head.named(name) for name in text.split(",")}))
     except ValueError as error:

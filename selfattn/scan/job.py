@@ -12,7 +12,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import load_encoder
 from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, read_scan, write_part
-from selfattn.scan.tables import InputError, Row, input_files, rows_of
+from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
 PART_ROWS = 1024  # takes seconds on a CPU; a killed job repeats one part at most
 Progress = Callable[[int], None]  # gets the number of rows done since the last call
@@ -44,7 +44,7 @@ class Job:
         """The rows of each input file, numbered through all. searched: of any texts, without words. Raises InputError."""
         numbers = count()
         for file in input_files(Path(self.source), searched):
-            yield (row._replace(row=next(numbers)) for row in rows_of(file, searched))
+            yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
 
     def parts(self) -> Iterator[Part]:
         """Yield the input in parts of at most `part_rows` rows, each from one file. Raises InputError."""

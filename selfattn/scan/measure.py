@@ -19,7 +19,7 @@ from selfattn.encoders.capture import Head, Hide, LayerRecording, Recorder, run
 from selfattn.encoders.encoder import Copy, Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import give_freed_back, in_halves
-from selfattn.encoders.pair_terms import rows_of
+from selfattn.encoders.pair_terms import mask_rows
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
 from selfattn.scan.tables import InputError, Row
@@ -233,7 +233,7 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
-    mask = None if recording.mask is None else rows_of(recording.mask, sentence, position)
+    mask = None if recording.mask is None else mask_rows(recording.mask, sentence, position)
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.float()
     terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]

@@ -55,7 +55,7 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
     return files
 
 
-def rows_of(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
+def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
     """One file's rows, read as they are asked for. content: of a file that is not on the disk. Raises InputError."""
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from selfattn.encoders.errors import TextError
-from selfattn.scan.tables import KINDS, InputError, Row, rows_of
+from selfattn.scan.tables import KINDS, InputError, Row, read_rows
 from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
@@ -35,7 +35,7 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
             raise _beyond(f"bytes in a line (line {number:,})", most)
     name = f"The table{suffix}"
     try:
-        return list(_within_limits(rows_of(Path(name), searched, data)))
+        return list(_within_limits(read_rows(Path(name), searched, data)))
     except InputError as error:
         raise InputError(str(error).replace(name, "The table")) from None
 

@@ -4,10 +4,10 @@ from typing import NoReturn
 
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.senses.checkpoints import CheckpointsReport, compare_checkpoints
-from selfattn.senses.explaining import TargetReport, over_sentences
-from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
+from selfattn.senses.targets_over_sentences import TargetReport, over_sentences
+from selfattn.senses.telling_words import HiddenWordsReport, hidden_words
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [

@@ -31,8 +31,8 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Look, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
-from selfattn.senses.hiding import ALL, CLEAR, NAMED
 from selfattn.senses.noise import ROWS
+from selfattn.senses.telling_words import ALL, CLEAR, NAMED
 from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
 from selfattn.views.way_data import Line, asking, chance, line_of, way_data
 

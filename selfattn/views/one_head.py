@@ -38,7 +38,7 @@ class Picture:
     table: Callable[[], pd.DataFrame]
 
 
-def hidden_words_of(sides: Sides) -> dict[str, str]:
+def hidden_by_sentence(sides: Sides) -> dict[str, str]:
     """By sentence the word that was hidden from the word when it was run."""
     named = {}
     for name, side in sides.items():
@@ -55,7 +55,7 @@ def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: The
     source: whose weights `maps` are, of SOURCES.
     """
     kind, legend, what = DIFFERENCE if source == "difference" else WEIGHTS
-    hidden = {name: f', "{word}" hidden' for name, word in hidden_words_of(sides).items()}
+    hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
     maximum = max(float(view.matrix.abs().max()) for view in maps.values())
     beside = [view.labels for view in maps.values()]
     draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, beside=beside)
@@ -105,7 +105,7 @@ def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: fl
     error, separate: the largest differences to the model's own weights, for the sentence beneath. Raises NotRecomputable.
     """
     rows = row_steps(sides, head)
-    word, hidden = sides["A"].word.text, hidden_words_of(sides)
+    word, hidden = sides["A"].word.text, hidden_by_sentence(sides)
     beside = "".join(f', "{text}" hidden in {name}' for name, text in hidden.items())
     pieces = max(len(side.positions) for side in sides.values())
     reading = f"{steps.row(rows, word, pieces)} {steps.kernel_error(error, separate)}"

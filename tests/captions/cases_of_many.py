@@ -12,7 +12,7 @@ from selfattn import numbers
 from selfattn.analysis.explaining import Explained
 from selfattn.captions import predictions, senses, which_word
 from selfattn.senses import TargetReport
-from selfattn.senses.hiding import WHAT, HiddenWordsReport
+from selfattn.senses.telling_words import WHAT, HiddenWordsReport
 from selfattn.tidy_tables import explained_heads_frame
 from selfattn.words import Word
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from selfattn.encoders.capture import LayerRecording
-from selfattn.encoders.pair_terms import PositionBias, content_to_position, position_to_content, rows_of
+from selfattn.encoders.pair_terms import PositionBias, content_to_position, mask_rows, position_to_content
 from tests.test_kernel import random
 
 MASKS = {
@@ -57,4 +57,4 @@ def test_each_tokens_row_of_a_mask_or_the_only_one(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]
-    assert torch.equal(rows_of(mask, sentence, position)[:, :, 0], torch.stack(wanted))
+    assert torch.equal(mask_rows(mask, sentence, position)[:, :, 0], torch.stack(wanted))

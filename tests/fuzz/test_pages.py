@@ -79,7 +79,7 @@ def test_markup_stays_text_in_the_browser(server, page):
     open_page(page, f"{server}/?{urlencode(texts)}")  # a typed text takes the same way
     page.get_by_role("button", name="Your own ...").click()
     for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
-        assert page.get_by_role("textbox", name=label, exact=True).input_value() == texts[key]
+        expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])
     assert page.get_by_test_id("stException").count() == 0
     assert page.locator(INJECTED).count() == 0
     assert page.title() == "selfattn"

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, monkeypatch):
     asked = []
     monkeypatch.setattr(counterexamples, "hidden_words", lambda _, frame, progress: asked.append(frame) or "made")
-    assert counterexamples.hidden_words_report(encoder, None) == "made"
+    assert counterexamples.stored_or_measured(encoder, None) == "made"
     assert asked[0].groupby("word")["sense"].value_counts().tolist() == [4] * 6
     assert asked[0]["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 

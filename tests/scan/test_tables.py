@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from selfattn.scan.job import Job
-from selfattn.scan.tables import InputError, input_files, rows_of
+from selfattn.scan.tables import InputError, input_files, read_rows
 
 ROWS = [
     ("The bank of the river.", "bank", "water"),
@@ -36,12 +36,12 @@ def written(path, rows=ROWS, names=NAMES, newline="\n"):
 def odd(tmp_path, name, data, searched=False):
     """The rows of a file with this content."""
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-    return list(rows_of(tmp_path / name, searched))
+    return list(read_rows(tmp_path / name, searched))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_format_gives_the_same_rows(tmp_path, kind):
-    rows = list(rows_of(written(tmp_path / f"table.{kind}")))
+    rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
     # The last line of each row: the second has a line break in its sentence.
     assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
@@ -51,7 +51,7 @@ def test_every_format_gives_the_same_rows(tmp_path, kind):
 def test_any_line_end_and_a_byte_order_mark(tmp_path, newline):
     table = written(tmp_path / "table.csv", ROWS, newline=newline)
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes())
-    assert [tuple(row[3:6]) for row in rows_of(table)] == ROWS
+    assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
 def test_a_folder_is_read_by_name_in_parts_of_one_file_each(tmp_path):
@@ -182,17 +182,17 @@ def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
-        list(rows_of(path))
-    assert [row.sentence for row in rows_of(path, searched=True)] == ["A bank."]  # the column word isn't asked for
+        list(read_rows(path))
+    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # the column word isn't asked for
     pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
-    assert [row[3:6] for row in rows_of(path)] == [("A bank.", "bank", "water")]
+    assert [row[3:6] for row in read_rows(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)
     with pytest.raises(InputError, match="expected a column sentence or text, each once, got word"):
-        list(rows_of(path, searched=True))
+        list(read_rows(path, searched=True))
     text = pa.array([b"a bank", b"m\xffney"]).cast(pa.binary()).view(pa.string())
     pq.write_table(pa.table({"sentence": text, "word": ["bank", "bank"]}), path)
     with pytest.raises(InputError, match="can't be read: 'utf-8' codec can't decode"):
-        list(rows_of(path))
+        list(read_rows(path))
 
 
 def test_where_there_is_no_table(tmp_path):

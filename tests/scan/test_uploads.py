@@ -41,7 +41,7 @@ def test_counting_stops_at_the_limit(monkeypatch):
         pytest.fail("read on after the row beyond the limit")
 
     monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
-    monkeypatch.setattr(uploads, "rows_of", endless)
+    monkeypatch.setattr(uploads, "read_rows", endless)
     with pytest.raises(TextError, match="more rows"):
         read_upload(CSV, ".csv")
 

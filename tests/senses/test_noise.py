@@ -9,8 +9,8 @@ from selfattn import Hide
 from selfattn.analysis.sense_means import last_units
 from selfattn.analysis.usable_rows import require_rows
 from selfattn.examples import labelled_sentences
-from selfattn.senses.hiding import HiddenWordsReport
 from selfattn.senses.noise import noise_counts, noise_level
+from selfattn.senses.telling_words import HiddenWordsReport
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding
 

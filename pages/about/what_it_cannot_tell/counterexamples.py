@@ -22,7 +22,7 @@ TIE = 1e-6
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
-def hidden_words_report(encoder: Encoder, stored: HiddenWordsReport | None) -> HiddenWordsReport:
+def stored_or_measured(encoder: Encoder, stored: HiddenWordsReport | None) -> HiddenWordsReport:
     """The stored report, or that of this encoder over a few sentences of a few words."""
     labelled = labelled_sentences()
     few = labelled[labelled["word"].isin(labelled["word"].unique()[:HIDDEN_WORDS])]

@@ -30,7 +30,7 @@ def show_hidden_words(encoder: Encoder) -> None:
         st.text(f"No word can be hidden in this encoder: {encoder.hide_reason}", width="stretch")
         return
     kept = stored_report(HiddenWordsReport, encoder)
-    report = counterexamples.hidden_words_report(encoder, kept and kept.report)
+    report = counterexamples.stored_or_measured(encoder, kept and kept.report)
     chart = agreement_list(report, current_theme())
     teaching.figure("How often each way names the most telling word", chart, on_trial(report), teaching.PICTURE)
 

@@ -15,7 +15,7 @@ from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses import HiddenWordsReport, hidden_words
-from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE
+from selfattn.senses.telling_words import MOST, OTHERS, PER_SENSE
 from selfattn.tidy_tables import leading_words_frame, shaded_frame
 
 SHOWN = 12  # sentences to draw from each end of the ranking: together all of a built-in word

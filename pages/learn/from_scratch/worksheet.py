@@ -54,7 +54,7 @@ def _by_hand(
     title: str, given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str, answers: bool
 ) -> str:
     """A table to fill in: what is given of each word; its score, that scaled, e to that and its weight, in these formats."""
-    rows = [_heads("word", *given, "score q · k", "divided by √2", "e to that", "weight")]
+    rows = [_header("word", *given, "score q · k", "divided by √2", "e to that", "weight")]
     for row, *vectors in zip(found.itertuples(), *given.values()):
         numbers = row.score, row.scaled, math.exp(row.scaled), row.weight
         computed = map(format, numbers, ("g", ".2f", power, weight))
@@ -65,7 +65,7 @@ def _by_hand(
 
 def _map(answers: bool) -> str:
     made = one_head_by_hand.compute()
-    rows = [_heads("", *made.words)]
+    rows = [_header("", *made.words)]
     for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):
         blank = place == one_head_by_hand.BANK and not answers
         cells = (
@@ -73,7 +73,7 @@ def _map(answers: bool) -> str:
             f'color:{"#fff" if weight > 0.5 and not blank else "#111"}">{"" if blank else f"{weight:.2f}"}</td>'
             for weight in weights
         )
-        rows.append(_heads(word) + "".join(cells))
+        rows.append(_header(word) + "".join(cells))
     scores = _numbers(made.trace.scores[one_head_by_hand.BANK])
     return (
         f"<h2>3. The map of “{escape(' '.join(made.words))}”</h2><p>The scores of “bank” are {escape(scores)}. Divide by √2, "
@@ -94,7 +94,7 @@ def _questions(answers: bool) -> str:
     return f"<h2>4. In your own words</h2>{items}"
 
 
-def _heads(*names: str) -> str:
+def _header(*names: str) -> str:
     return "".join(f"<th>{escape(name)}</th>" for name in names)
 
 

@@ -15,7 +15,7 @@ from selfattn.encoders import projections
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
-from selfattn.senses import hidden_words, hiding, word_rankings
+from selfattn.senses import hidden_words, telling_words, word_rankings
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding
 from tests.senses.conftest import tiny_table
@@ -204,7 +204,7 @@ def test_a_words_own_interval_of_pairs():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
-    (one, two) = hiding._between(named, np.array(["a", "a", "b", "b"]))
+    (one, two) = telling_words._between(named, np.array(["a", "a", "b", "b"]))
     assert one[:2] == ("one", 1.0) and two[:2] == ("two", 0.5) and (one[4], two[4]) == (4, 8)
     counts = np.random.default_rng(0).multinomial(4, np.full(4, 1 / 4), size=1000)
     shares = []
@@ -286,7 +286,7 @@ def test_a_way_without_numbers_for_one_word_has_none_over_all(encoder_of):
     ]
     lines = reports[0].agreement.copy()
     lines.loc[lines["way"] == "rollout", "agreement"] = np.nan
-    found = hiding.over_words([dataclasses.replace(reports[0], agreement=lines), reports[1]], pd.DataFrame())
+    found = telling_words.over_words([dataclasses.replace(reports[0], agreement=lines), reports[1]], pd.DataFrame())
     assert found.agreement.set_index("way").isna().all(axis=1).pipe(lambda none: none[none].index.tolist()) == [
         "rollout"
     ]
@@ -300,12 +300,12 @@ def test_where_no_word_can_be_hidden_it_is_refused(encoder_of):
 def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     """All of a word's vectors are one but for rounding: no share is a number, and no word is named."""
     noise = np.random.default_rng(1)
-    monkeypatch.setattr(hiding, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
+    monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
     assert report.words["share"].isna().all() and (report.between["named"] == 0).all()
     assert report.heads["share"].isna().all() and report.noise["toward"].sum() == 0
-    monkeypatch.setattr(hiding, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
+    monkeypatch.setattr(telling_words, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
     assert (report.accuracy["accuracy"] == 0.5).all()  # on the middle
 

@@ -155,7 +155,7 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
     every = {
         "accuracy": pd.DataFrame({"word": ALL, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
         "between": _all_pairs(pd.concat(own["between"])),
-        "heads": _heads(ALL, heads, by_head, np.zeros(len(reports))),
+        "heads": _head_shares(ALL, heads, by_head, np.zeros(len(reports))),
     }
     return HiddenWordsReport(
         words=pd.concat([each.words for each in reports], ignore_index=True),
@@ -190,7 +190,7 @@ def _of_word(rankings: WordRankings, name: str, own: pd.DataFrame, judged: Calla
             [(name, *each) for each in _between(np.stack([row.named for row in rows]), senses)],
             columns=["word", "senses", "named", "low", "high", "n"],
         ),
-        heads=_heads(name, pd.DataFrame(encoder.all_heads, columns=["layer", "head"]), by_head, senses),
+        heads=_head_shares(name, pd.DataFrame(encoder.all_heads, columns=["layer", "head"]), by_head, senses),
         rejected=own.iloc[:0],
         reason="",
     )
@@ -342,7 +342,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return found.assign(rank=pd.DataFrame(rank).mean().where(known))
 
 
-def _heads(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
+def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
     """Lines of the report's table: means over each group's rows, then the groups. by_head (n, heads), groups (n,).
 
     Rows of NaN are left out. Of one row the interval and leads are NaN.

@@ -75,7 +75,7 @@ def over_sentences(
     ]
     return TargetReport(
         words=_words(every),
-        heads=_heads(encoder, every, progress),
+        heads=_mean_heads(encoder, every, progress),
         sentences=pd.DataFrame(lines, columns=["row", "sentence", "number", "sum", "together", "words"]),
         rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
         note=" ".join(usable[-1][1].notes),
@@ -99,7 +99,7 @@ def _words(usable: list[Explained]) -> pd.DataFrame:
     return table.loc[order.index].reset_index(drop=True)
 
 
-def _heads(encoder: Encoder, usable: list[Explained], progress: Progress) -> pd.DataFrame:
+def _mean_heads(encoder: Encoder, usable: list[Explained], progress: Progress) -> pd.DataFrame:
     columns = ["layer", "head", "n", "effect", "low", "high", "by_gradient"]
     if any(found.notes for found in usable):
         return pd.DataFrame(columns=columns)
