@@ -250,7 +250,7 @@ def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
         raise ValueError("Expected a pair between senses.")
     crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
     then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
-    return then if math.isnan(level) else f"{then} Below {_percent(level)}, moves go the wrong way too often to count."
+    return then if math.isnan(level) else f"{then} Moves under {_percent(level)} are treated as noise."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
@@ -278,8 +278,8 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     alone, without = (_percent(own[what]) for what in ("the word alone", "the word hidden"))
     here = "The clue may be spread over several words" if unnamed else "This holds for these two sentences"
     return {
-        "text": f"{here}. In general, over {numbers.count(_sentences(over_many))} labelled sentences, keeping only the most "
-        f"telling word gives the right sense in {alone}, hiding it still in {without} (guessing: {_percent(0.5)}).",
+        "text": f"{here}. In general, over {numbers.count(_sentences(over_many))} labelled sentences: with only the most "
+        f"telling word left, {alone} keep the right sense; with only that word hidden, {without} (guessing: {_percent(0.5)}).",
         "link": link,
     }
 

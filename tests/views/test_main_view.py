@@ -290,12 +290,12 @@ def test_chance_is_said_of_each_word(made, reports):
 def test_below_and_beyond(made):
     _, panel = made("bank")
     assert list(map(plain, panel.live.data["below"])) == [
-        "It stays nearer to river side. Below 21 %, moves go the wrong way too often to count.",
+        "It stays nearer to river side. Moves under 21 % are treated as noise.",
         'Hiding means: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2; other words still can.',
     ]
     assert plain(panel.live.data["beyond"]["text"]) == (
-        "This holds for these two sentences. In general, over 768 labelled sentences, keeping only the most telling word gives "
-        "the right sense in 89 %, hiding it still in 77 % (guessing: 50 %)."
+        "This holds for these two sentences. In general, over 768 labelled sentences: with only the most telling word left, 89 % "
+        "keep the right sense; with only that word hidden, 77 % (guessing: 50 %)."
     )
     assert panel.live.data["beyond"]["link"] == {"text": "Many sentences", "href": "senses"}
     star = made("star")[1].live.data
