@@ -104,11 +104,35 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
+/** A component in its parent. A kind of it has show(data, send), paint() and layOut(), which follows each change of size. */
+class View {
+  constructor(parent, name) {
+    this.body = element("div", "body");
+    this.root = element("div", `selfattn ${name}`, this.body);
+    parent.append(this.root);
+    this.tell = addTooltip(this.root);
+    this.observer = new ResizeObserver(() => (this.frame ??= requestAnimationFrame(() => this.layOutAgain())));
+    this.observer.observe(this.root);
+  }
+
+  layOutAgain() {
+    this.frame = null;
+    this.layOut();
+  }
+
+  /** Take over choices and draw them. */
+  set(choices) {
+    if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
+    Object.assign(this, choices);
+    this.paint();
+  }
+}
+
 const views = new WeakMap(); // by parentElement
 
-/** Show the data in the parent's view, made by the first call. Returns the clean-up of this call. */
-function showIn(View, { data, parentElement, setStateValue }) {
-  const view = views.get(parentElement) ?? new View(parentElement);
+/** Show the data in the parent's view, of this kind, made by the first call. Returns the clean-up of this call. */
+function showIn(Kind, name, { data, parentElement, setStateValue }) {
+  const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue);

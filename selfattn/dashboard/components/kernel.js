@@ -5,20 +5,11 @@ const WIDE = 720; // pixels: from here on
 
 /** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
 export default function kernel(given) {
-  return showIn(KernelView, given);
+  return showIn(KernelView, "kernel", given);
 }
 
 /** The data; the row that is lit in each sentence, and the column. */
-class KernelView {
-  constructor(parent) {
-    this.body = element("div", "body");
-    this.root = element("div", "selfattn kernel", this.body);
-    parent.append(this.root);
-    this.tell = addTooltip(this.root);
-    this.observer = new ResizeObserver(() => (this.frame ??= requestAnimationFrame(() => this.layOut())));
-    this.observer.observe(this.root);
-  }
-
+class KernelView extends View {
   show(data, send) {
     const before = data.key === this.data?.key ? this.data.sides : [];
     const lit = data.sides.map((side, i) => {
@@ -38,14 +29,13 @@ class KernelView {
     this.scales = scalesOf(this.data);
     const parts = sides.map((_, side) => sidePart(this, side));
     const [heads, lines] = [headPart(this), codePart(this)];
-    const table = element("div", { class: "table", role: "grid", "aria-label": about }, [
-      heads.node,
-      ...parts.map(({ node }) => node),
-    ]);
+    const rows = [heads, ...parts].map(({ node }) => node);
+    const table = element("div", { class: "table", role: "grid", "aria-label": about }, rows);
     table.style.setProperty("--numbers", columns.filter(({ kind }) => kind !== "strip").length);
     const foot = element("div", "foot small", [...below.map((line) => element("p", {}, line)), lines.button]);
-    this.parts = [...parts, heads, lines, ...(sides.length > 1 ? [switchPart(this)] : [])];
-    this.body.replaceChildren(...this.parts.slice(sides.length + 2).map(({ node }) => node), table, foot, lines.node);
+    const choice = switchPart(this);
+    this.parts = [...parts, heads, lines, choice];
+    this.body.replaceChildren(choice.node, table, foot, lines.node);
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -56,16 +46,9 @@ class KernelView {
 
   /** Show both sentences, or one and a switch. */
   layOut() {
-    this.frame = null;
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;
     flag(this.body, { single: this.data.sides.length === 1, switched: this.data.sides.length > 1 && !both });
-  }
-
-  set(choices) {
-    if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
-    Object.assign(this, choices);
-    this.paint();
   }
 
   /** Light a token's row, and in the other sentence the token that it is matched with. */
@@ -89,12 +72,10 @@ function paintColumn(view, nodes) {
 }
 
 function headPart(view) {
-  const heads = view.data.columns.map(({ id, title, about, kind }) =>
-    element("div", { role: "columnheader", class: `${kind}-cell`, ...ofColumn(view, id) }, [
-      element("strong", {}, powers(title)),
-      element("span", "small about", powers(about)),
-    ]),
-  );
+  const heads = view.data.columns.map(({ id, title, about, kind }) => {
+    const texts = [element("strong", {}, powers(title)), element("div", "small about", powers(about))];
+    return element("div", { role: "columnheader", class: `${kind}-cell`, ...ofColumn(view, id) }, texts);
+  });
   const node = element("div", { class: "row head", role: "row" }, [element("span"), ...heads]);
   return { node, paint: () => paintColumn(view, heads) };
 }

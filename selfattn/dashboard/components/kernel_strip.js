@@ -33,26 +33,25 @@ function written({ data }, kind, text) {
 /** The largest number of each kind of strip, and of each column of numbers the ends and the longest text. */
 function scalesOf({ columns, places, sides }) {
   const rows = sides.flatMap((side) => side.rows);
-  const most = (kind, texts) =>
-    Math.max(1, ...texts.flatMap((text) => numbersOf(text, 1)).map(Math.abs)) / 10 ** places[kind];
-  const largest = {
-    vectors: most(
-      "vectors",
-      sides.map((side) => side.query.values),
-    ),
-    products: most(
-      "products",
-      rows.map((row) => row.products),
-    ),
-    handed: most("handed", [...sides.map((side) => side.context), ...rows.map((row) => row.handed)]),
+  const strips = {
+    vectors: sides.map(({ query }) => query.values),
+    products: rows.map((row) => row.products),
+    handed: [...sides.map(({ context }) => context), ...rows.map((row) => row.handed)],
   };
+  const most = ([kind, texts]) => [
+    kind,
+    Math.max(10 ** -places[kind], ...texts.flatMap((text) => numbersOf(text, 10 ** places[kind])).map(Math.abs)),
+  ];
   const ends = ({ id, kind }) => {
     const texts = [...rows, ...sides.flatMap(({ rest }) => rest ?? [])].flatMap(({ cells }) => cells[id] ?? []);
     const finite = texts.map(read).filter(Number.isFinite);
     const [low, high] = [Math.min(0, ...finite), Math.max(kind === "share" ? 1 : 0, ...finite)];
     return [id, { low, size: high - low || 1, digits: Math.max(0, ...texts.map((text) => text.length)) }];
   };
-  return { largest, columns: Object.fromEntries(columns.map(ends)) };
+  return {
+    largest: Object.fromEntries(Object.entries(strips).map(most)),
+    columns: Object.fromEntries(columns.map(ends)),
+  };
 }
 
 /** A number and its bar, from the column's zero line. */

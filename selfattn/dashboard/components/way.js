@@ -7,21 +7,11 @@ const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
 export default function way(given) {
-  return showIn(WayView, given);
+  return showIn(WayView, "way", given);
 }
 
 /** The data, the visitor's choices, and the parts that draw them. */
-class WayView {
-  constructor(parent) {
-    this.body = element("div");
-    this.root = element("div", "selfattn way", this.body);
-    parent.append(this.root);
-    addTooltip(this.root);
-    const again = () => (this.frame ??= requestAnimationFrame(() => this.layOut()));
-    this.observer = new ResizeObserver(again);
-    this.observer.observe(this.root);
-  }
-
+class WayView extends View {
   show(data, send) {
     if (data.key !== this.data?.key) {
       const { hidden, head } = data.chosen;
@@ -52,7 +42,6 @@ class WayView {
   }
 
   layOut() {
-    this.frame = null;
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
@@ -80,12 +69,6 @@ class WayView {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
     return { side, at: this.drawn(side) };
-  }
-
-  /** Take over choices and draw them. */
-  set(choices) {
-    Object.assign(this, choices);
-    this.paint();
   }
 
   press(side, at) {
