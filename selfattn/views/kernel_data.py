@@ -319,20 +319,18 @@ def _line(
         end, x = [["masked", f"hidden: {MINUS}∞"], *(shares if total else [["weight", "no token is left: 0"]])], places
     else:
         text, under, share = _division(exponential, total, weight, places)
-        x = _fewest(
-            places, text, lambda p: _as(text, math.exp(min(_number(masked, p) - _number(largest, p), 0)), places)
-        )
+        x = _fewest(places, text, lambda p: math.exp(min(_number(masked, p) - _number(largest, p), 0)))
         power = f"e^({_text(masked, x)} {MINUS} {_bracketed(_text(largest, x))})"
         end = [["exponential", f"{power} = {text}"], ["weight", f"{text} ÷ {under} = {share}"]]
         if added:
             sum_, parts = _text(masked, x), (scaled, *added)
-            x = _fewest(x, sum_, lambda p: _text(sum(_number(each, p) for each in parts), _places(sum_)))
+            x = _fewest(x, sum_, lambda p: sum(_number(each, p) for each in parts))
             more = (f" {MINUS if each < 0 else '+'} {_text(abs(each), x)}" for each in added)
             end.insert(0, ["masked", f"{_text(scaled, x)}{''.join(more)} = {sum_}"])
     if not symbol:
         return [["score", f"query · key = {_text(score, x)}"], *end]
     after = _text(scaled, x)
-    score_ = _text(score, _fewest(places, after, lambda p: _text(_number(score, p) * times, x)))
+    score_ = _text(score, _fewest(places, after, lambda p: _number(score, p) * times))
     return [["score", f"query · key = {score_}"], ["scaled", f"{score_} {symbol} = {after}"], *end]
 
 
@@ -349,16 +347,14 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
     return text, under, share
 
 
-def _fewest(places: int, wanted: str, computed: Callable[[int], str]) -> int:
-    """The fewest decimals, from `places` on, with which the wanted text is computed; where none are enough, `places`."""
-    return next(
-        (p for p in range(places, 12) if computed(p) == wanted), places
-    )  # -1e9 + 0.5: float32 has no such digits
+def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
+    """The fewest decimals, from `places` on, with which the wanted text is computed; where none are enough, `places`.
 
-
-def _as(text: str, value: float, places: int) -> str:
-    """A share as this text of one is written."""
-    return _share(places)(value) if text.startswith("under") else _text(value, _places(text))
+    None are for -1e9 + 0.5, say: float32 has no such digits. A number half way between two printed ones isn't taken.
+    """
+    write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
+    near = (-1e-9, 1e-9)
+    return next((p for p in range(places, 12) if all(write(computed(p) + each) == wanted for each in near)), places)
 
 
 def _text(value: float, places: int) -> str:
