@@ -48,15 +48,6 @@ class _Figure:
             own = number * (2.6 if column["kind"] == "strip" else 1)
             self.left[column["id"]] = (x, own)
             x += own + GAP
-        self.scales = {column["id"]: self._ends(column) for column in data["columns"] if column["kind"] != "strip"}
-
-    def _ends(self, column: Data) -> tuple[float, float, float]:
-        """The lowest and the highest number of a column, and the pixels of its longest text."""
-        texts = [row["cells"][column["id"]] for row in self.rows if column["id"] in row["cells"]]
-        values = [value for value in map(read, texts) if np.isfinite(value)]
-        return min([0.0, *values]), max([1.0 if column["kind"] == "share" else 0.0, *values]), max(
-            text_width(text, TEXT, bold=True) for text in texts
-        )  # fmt: skip
 
     def draw(self, title: str) -> None:
         if title:
@@ -91,14 +82,14 @@ class _Figure:
             self._label(row["text"], color if own else self.theme.muted if muted else "", bold=own or row is lit)
             for column in self.columns:
                 if (text := row["cells"].get(column["id"])) is not None:
-                    self._number(column["id"], text, row is lit)
+                    self._number(column, text, row is lit)
             self.y += ROW
         for column, kind in (("products", "products"), ("handed", "handed")):
             parts = [row[column] for row in [*side["rows"], *([side["rest"]] if side["rest"] else [])] if column in row]
             self._strips(column, parts, kind, top)
         sheet.rule(0, self.y, self.width, self.y, self.theme.grid)
         for column, text in side["sums"].items():
-            sign = "Σ" if self._kind(column) == "share" else "max"
+            sign = "Σ" if column in ("exponential", "weight") else "max"
             sheet.text(self.left[column][0], self.y + 16, f"{sign} {text}", TEXT)
         self._strips("handed", [side["context"]], "handed")
         x, width = self.left["weight"]
@@ -109,31 +100,29 @@ class _Figure:
             sheet.lines(0, self.y + ROW + 17, wrapped(f"{lit['text']}:  {steps}", self.width, TEXT + 1), TEXT + 1) - 4
         )
 
-    def _kind(self, column: str) -> str:
-        return next(each["kind"] for each in self.data["columns"] if each["id"] == column)
-
     def _label(self, text: str, color: str, bold: bool = False) -> None:
         size = min(TEXT, TEXT * self.token / text_width(text, TEXT, bold))
         self.sheet.text(self.token, self.y + 15, isolated_words(text), size, color, align="right", bold=bold)
 
-    def _number(self, column: str, text: str, lit: bool) -> None:
-        (x, width), (low, high, longest) = self.left[column], self.scales[column]
-        self.sheet.text(x + longest, self.y + 15, text, TEXT, align="right", bold=lit, column=column)
+    def _number(self, column: Data, text: str, lit: bool) -> None:
+        (x, width), (low, high), name = self.left[column["id"]], column["ends"], column["id"]
+        longest = text_width("0" * column["digits"], TEXT, bold=True)
+        self.sheet.text(x + longest, self.y + 15, text, TEXT, align="right", bold=lit, column=name)
         value, room = read(text), width - longest - 8
         if not np.isfinite(value) or room < 10:
             return
-        zero, end = (x + longest + 8 + room * (each - low) / ((high - low) or 1) for each in (0.0, value))
+        zero, end = (x + longest + 8 + room * (each - low) / (high - low) for each in (0.0, value))
         color = self.theme.signed[-1 if value >= 0 else 0]
-        strong = 1 if lit or column == "weight" else PALE
+        strong = 1 if lit or name == "weight" else PALE
         box = (min(zero, end), self.y + 6, max(zero, end, min(zero, end) + 1), self.y + ROW - 6)
-        self.sheet.rect(*box, color, opacity=strong, column=column, value=value)
+        self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
         """Strips one under the other as an image, from `top` or here on; of few numbers with these."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
-        levels = np.array([[int(part) for part in strip.split(",")] for strip in strips]) / self._largest(kind)
+        levels = np.array([[int(part) for part in strip.split(",")] for strip in strips]) / self.data["largest"][kind]
         cells = np.round(127.5 + 127.5 * np.clip(levels, -1, 1))
         image = np.full((len(cells) * ROW, cells.shape[1] * CELL), 127.5)
         for i, row in enumerate(np.repeat(cells, CELL, axis=1)):
@@ -155,23 +144,14 @@ class _Figure:
             ]
             yield [f"{sign}{digits[:-places]}.{digits[-places:]}" for sign, digits in signs]
 
-    def _largest(self, kind: str) -> int:
-        sides = self.data["sides"]
-        strips = {
-            "vectors": [side["query"]["values"] for side in sides],
-            "products": [row["products"] for row in self.rows if "products" in row],
-            "handed": [*(side["context"] for side in sides), *(row["handed"] for row in self.rows)],
-        }[kind]
-        return max(1, *(abs(int(part)) for strip in strips for part in strip.split(",")))
-
 
 def _name(side: Data) -> str:
     return f"{side['name']} {side['query']['text']}".strip()
 
 
 def read(text: str) -> float:
-    """A printed number; "under 0.0001" is 0."""
-    return 0.0 if text.startswith("under") else float(text.replace("−", "-").replace("∞", "inf"))
+    """A printed number; "<0.0001" is 0."""
+    return 0.0 if text.startswith("<") else float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def raised(text: str) -> str:
