@@ -43,6 +43,13 @@ class _Figure:
         self.token = min(max(text_width(text, TEXT, bold=True) for text in labels) + 4, 0.22 * width)
         room = width - self.token - GAP * len(self.columns)
         number = room / (len(self.columns) + 1.6 * strips)
+        words = [word for column in self.columns for word in column["title"].split(" ") if column["kind"] != "strip"]
+        texts = [
+            *words,
+            *("0" * column["digits"] for column in self.columns),
+            *(text for side in data["sides"] for text in _sums(side).values()),
+        ]
+        self.size = TEXT * min(1.0, number / max(text_width(text, TEXT, bold=True) for text in texts))
         self.left, x = {}, self.token + GAP
         for column in self.columns:
             own = number * (2.6 if column["kind"] == "strip" else 1)
@@ -52,14 +59,14 @@ class _Figure:
     def draw(self, title: str) -> None:
         if title:
             self.y = self.sheet.lines(0, TITLE, wrapped(title, self.width, TITLE, True), TITLE, bold=True) + 4
-        below = 0
+        below, small = self.y, self.size - 1
         for column in self.columns:
             x, width = self.left[column["id"]]
-            self.sheet.text(x, self.y + TEXT, raised(column["title"]), TEXT + 1, bold=True)
-            lines = wrapped(raised(column["about"]), width, SMALL)
-            below = max(below, len(lines))
-            self.sheet.lines(x, self.y + TEXT + 17, lines, SMALL, self.theme.muted)
-        self.y += TEXT + 17 * (1 + below) - 4
+            title = wrapped(raised(column["title"]), width, self.size, bold=True)
+            y = self.sheet.lines(x, self.y + self.size, title, self.size, bold=True)
+            y = self.sheet.lines(x, y, wrapped(raised(column["about"]), width, small), small, self.theme.muted)
+            below = max(below, y)
+        self.y = below - 4
         for side in self.data["sides"]:
             self._side(side)
         for line in self.data["below"]:
@@ -88,12 +95,11 @@ class _Figure:
             parts = [row[column] for row in [*side["rows"], *([side["rest"]] if side["rest"] else [])] if column in row]
             self._strips(column, parts, kind, top)
         sheet.rule(0, self.y, self.width, self.y, self.theme.grid)
-        for column, text in side["sums"].items():
-            sign = "Σ" if column in ("exponential", "weight") else "max"
-            sheet.text(self.left[column][0], self.y + 16, f"{sign} {text}", TEXT)
+        for column, text in _sums(side).items():
+            sheet.text(self.left[column][0], self.y + 16, text, self.size)
         self._strips("handed", [side["context"]], "handed")
         x, width = self.left["weight"]
-        if "handed" in self.left and text_width(f"Σ {side['sums']['weight']} context", TEXT) < width:
+        if "handed" in self.left and text_width(f"{_sums(side)['weight']} context", TEXT) < width:
             sheet.text(x + width + GAP / 2, self.y + 16, "context", SMALL, self.theme.muted, align="right")
         steps = "   →   ".join(text for _, text in lit["steps"])
         self.y = (
@@ -106,8 +112,8 @@ class _Figure:
 
     def _number(self, column: Data, text: str, lit: bool) -> None:
         (x, width), (low, high), name = self.left[column["id"]], column["ends"], column["id"]
-        longest = text_width("0" * column["digits"], TEXT, bold=True)
-        self.sheet.text(x + longest, self.y + 15, text, TEXT, align="right", bold=lit, column=name)
+        longest = text_width("0" * column["digits"], self.size, bold=True)
+        self.sheet.text(x + longest, self.y + 15, text, self.size, align="right", bold=lit, column=name)
         value, room = read(text), width - longest - 8
         if not np.isfinite(value) or room < 10:
             return
@@ -143,6 +149,14 @@ class _Figure:
                 ("−" if part.startswith("-") else "", part.lstrip("-").zfill(places + 1)) for part in strip.split(",")
             ]
             yield [f"{sign}{digits[:-places]}.{digits[-places:]}" for sign, digits in signs]
+
+
+def _sums(side: Data) -> dict[str, str]:
+    """By column, as printed."""
+    return {
+        column: f"{'Σ' if column in ('exponential', 'weight') else 'max'} {text}"
+        for column, text in side["sums"].items()
+    }
 
 
 def _name(side: Data) -> str:
