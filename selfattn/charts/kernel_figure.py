@@ -43,13 +43,15 @@ class _Figure:
         self.token = min(max(text_width(text, TEXT, bold=True) for text in labels) + 4, 0.22 * width)
         room = width - self.token - GAP * len(self.columns)
         number = room / (len(self.columns) + 1.6 * strips)
-        words = [word for column in self.columns for word in column["title"].split(" ") if column["kind"] != "strip"]
-        texts = [
-            *words,
+        figures = [
             *("0" * column["digits"] for column in self.columns),
-            *(text for side in data["sides"] for text in _sums(side).values()),
+            *(s for side in data["sides"] for s in _sums(side).values()),
         ]
-        self.size = TEXT * min(1.0, number / max(text_width(text, TEXT, bold=True) for text in texts))
+        words = [word for column in self.columns if column["kind"] != "strip" for word in column["title"].split(" ")]
+        self.size, self.head = (
+            TEXT * min(1.0, number / max(text_width(text, TEXT, bold=True) for text in texts))
+            for texts in (figures, words)
+        )
         self.left, x = {}, self.token + GAP
         for column in self.columns:
             own = number * (2.6 if column["kind"] == "strip" else 1)
@@ -59,11 +61,11 @@ class _Figure:
     def draw(self, title: str) -> None:
         if title:
             self.y = self.sheet.lines(0, TITLE, wrapped(title, self.width, TITLE, True), TITLE, bold=True) + 4
-        below, small = self.y, self.size - 1
+        below, small = self.y, self.head - 1
         for column in self.columns:
             x, width = self.left[column["id"]]
-            title = wrapped(raised(column["title"]), width, self.size, bold=True)
-            y = self.sheet.lines(x, self.y + self.size, title, self.size, bold=True)
+            title = wrapped(raised(column["title"]), width, self.head, bold=True)
+            y = self.sheet.lines(x, self.y + self.head, title, self.head, bold=True)
             y = self.sheet.lines(x, y, wrapped(raised(column["about"]), width, small), small, self.theme.muted)
             below = max(below, y)
         self.y = below - 4
