@@ -7,12 +7,12 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.charts.labels import drawable
-from selfattn.charts.sheet import PADDING, Sheet
+from selfattn.charts.sheet import AROUND, Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, scale
 
 WIDTH = 520  # pixels
-LEFT, CELL, STEP, TITLE = 44, 16, 21, 30  # of the names, a strip, from strip to strip, a group's title
+LEFT, CELL, STEP, TITLE = 24, 16, 20, 32  # of the names, a strip, from strip to strip, a group's title
 ROW = 24  # of a term
 FACTORS, PRODUCT = 4, 3  # decimals
 
@@ -32,40 +32,40 @@ def strips(
     theme: Theme,
     *,
     together: bool = False,
-    marked: int | None = None,
+    marked: tuple[int, int] | None = None,
     width: int = WIDTH,
 ) -> Spec:
     """Draw vectors, each a strip with a cell a number, red below 0 and blue above; those of a group beneath one title.
 
-    The deepest colour is a group's largest number, or with `together` the largest of all. marked: a dimension to outline in the
-    strips that are as short as the shortest.
+    The deepest colour is a group's largest number, or with `together` the largest of all. marked: a group by its
+    number, and a dimension to outline in its strips.
     """
     right = width - (56 if any(strip.end for _, own in groups for strip in own) else 0)
-    every = [strip for _, own in groups for strip in own]
     largest = [max(abs(value) for strip in own for value in strip.values) or 1.0 for _, own in groups]
-    shortest = min(len(strip.values) for strip in every)
-    cells, texts, outlined, y = [], [], [], 0.0
-    for (title, own), most in zip(groups, [max(largest)] * len(groups) if together else largest):
-        texts.append({"x": LEFT, "y": y + TITLE - 15, "text": title, "color": theme.muted, "align": "title"})
-        y += TITLE - 8
+    cells, texts, outlined, places, y = [], [], [], [], 0.0
+    for at, (title, own) in enumerate(groups):
+        texts.append({"x": LEFT, "y": y + TITLE - 20, "text": title, "color": theme.muted, "align": "title"})
+        y += TITLE - 6
         for strip in own:
             n, middle = len(strip.values), y + CELL / 2
-            cells += [
-                {"n": n, "i": i, "y": y, "v": float(f"{v:.6g}"), "part": v / most} for i, v in enumerate(strip.values)
-            ]
+            cells += [{"strip": len(places), "i": i, "v": float(f"{v:.6g}")} for i, v in enumerate(strip.values)]
+            places.append((y, (right - LEFT) / n, max(largest) if together else largest[at]))
             texts.append({"x": LEFT - 8, "y": middle, "text": strip.name, "color": strip.color, "align": "name"})
             texts.append({"x": right + 6, "y": middle, "text": strip.end, "color": theme.ink, "align": "end"})
-            if n == shortest and marked is not None:
-                ends = {"x": LEFT + marked * (right - LEFT) / n, "x2": LEFT + (marked + 1) * (right - LEFT) / n}
+            if marked and marked[0] == at:
+                ends = {"x": LEFT + marked[1] * (right - LEFT) / n, "x2": LEFT + (marked[1] + 1) * (right - LEFT) / n}
                 outlined.append({**ends, "y": y - 1, "y2": y + CELL + 1})
             y += STEP
     x = field("x", axis=None, scale={"domain": [0, width], "nice": False})
     down = field("y", axis=None, scale={"domain": [0, y], "nice": False, "reverse": True})
     place, box = {"x": x, "y": down}, {"x": x, "y": down, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    tops, widths, most = (f"{[each[at] for each in places]}[datum.strip]" for at in range(3))
     edges = calculate(
-        x=f"{LEFT} + datum.i * {right - LEFT} / datum.n",
-        x2=f"datum.x + {right - LEFT} / datum.n",
+        x=f"{LEFT} + datum.i * {widths}",
+        x2=f"datum.x + {widths}",
+        y=tops,
         y2=f"datum.y + {CELL}",
+        part=f"datum.v / {most}",
     )
     tooltip = [field("i", title="dimension"), field("v", title="value", format=numbers.FINE)]
     shade = field("part", scale=scale(theme, "signed", 1.0), legend=None)
@@ -85,7 +85,7 @@ def strips(
             )
         )
     datasets = {"cells": cells, "marked": outlined, "texts": [text for text in texts if text["text"]]}
-    return layered(layers, datasets, theme, width, y, padding=PADDING)
+    return layered(layers, datasets, theme, width, y, padding=AROUND)
 
 
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
@@ -102,7 +102,7 @@ def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequenc
     lines += [(others, "", "", rest)] + ([] if bias is None else [("bias", "", "", bias)])
     total = float(terms["product"].sum()) + rest + (bias or 0.0)
     most = max(abs(value) for *_, value in [*lines, ("", "", "", total)]) or 1.0
-    sheet, zero, half = Sheet(theme), WIDTH - 108, 100
+    sheet, zero, half = Sheet(theme), WIDTH - 96, 88
     for x, title in ((44, "number"), (130, first), (238, second), (300, "product")):
         sheet.text(x, 14, title, 12.5, theme.muted, align="right" if x < 300 else "left")
     y = 14.0
