@@ -11,7 +11,7 @@ from selfattn.charts.sheet import AROUND, Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, scale
 
-WIDTH = 520  # pixels
+WIDTH = 470  # pixels
 LEFT, CELL, STEP, TITLE = 24, 16, 20, 32  # of the names, a strip, from strip to strip, a group's title
 ROW = 24  # of a term
 FACTORS, PRODUCT = 4, 3  # decimals
@@ -80,7 +80,7 @@ def strips(
                 "texts",
                 [{"filter": {"field": "align", "equal": name}}],
                 align=align,
-                fontSize=12.5,
+                fontSize=13,
                 **look,
             )
         )
@@ -102,9 +102,9 @@ def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequenc
     lines += [(others, "", "", rest)] + ([] if bias is None else [("bias", "", "", bias)])
     total = float(terms["product"].sum()) + rest + (bias or 0.0)
     most = max(abs(value) for *_, value in [*lines, ("", "", "", total)]) or 1.0
-    sheet, zero, half = Sheet(theme), WIDTH - 96, 88
+    sheet, zero, half = Sheet(theme), WIDTH - 76, 70
     for x, title in ((44, "number"), (130, first), (238, second), (300, "product")):
-        sheet.text(x, 14, title, 12.5, theme.muted, align="right" if x < 300 else "left")
+        sheet.text(x, 14, title, 13, theme.muted, align="right" if x < 300 else "left")
     y = 14.0
     for name, left, right, value in lines:
         y += ROW

@@ -209,11 +209,6 @@ def a_curve():
     return spec, {"line": points, "symbol": {"x": [45], "y": [1.4]}, "rule": {"x": [90], "y": [0]}}
 
 
-def two_strips():
-    rows = [Row("A", VALUES, range(24), LIGHT.ink), Row("B", VALUES, range(24), LIGHT.muted)]
-    return draw.vector_strip(rows, LIGHT), *({"y": [name], "rect": {"y": [name] * 24}} for name in "AB")
-
-
 # A name begins with its function's.
 CHARTS = {
     "arrows": some_arrows,
@@ -235,7 +230,6 @@ CHARTS = {
     "moves": some_moves,
     "opened_by_a_click": opened,
     "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
-    "vector_strip": two_strips,
     "with_code": with_its_code,
 }  # fmt: skip
 PARTS = {
@@ -244,6 +238,8 @@ PARTS = {
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
     "code_view": "stands in kernel_row and with_code",
     "token_axes": "stands in heatmap",
+    "strips": "has no axes; its places: tests/charts/test_strips.py",
+    "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
     "in_any_window": "is part of shaded_sentences",
