@@ -54,7 +54,7 @@ def test_a_product_is_a_line_a_term():
         assert text in written
     bars = drawn(spec, "rect")
     assert [item["width"] for item in bars] == pytest.approx(
-        [70 * part / 0.75 for part in (0.5, 0.75, 0.125, 0.125, 0.25)]
+        [70 * part / 0.75 for part in (0.5, 0.75, 0.125, 0.125, 0.25)], abs=0.01
     )
     zero = bars[0]["x"]
     assert [round(item["x"] + item["width"] - zero, 2) > 0 for item in bars] == [True, False, True, False, False]
