@@ -39,13 +39,13 @@ def kernel_panel(
     the state "query": [side, position]. places: the decimals of scores, e^x and weights.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
-    about = alt(rows, head)
+    about, said = alt(rows, head), finding(rows)
     key = hashlib.sha256(repr((head, [(row.name, row.tokens) for row in rows])).encode()).hexdigest()[:16]
     data = kernel_data(rows, key=key, about=about, below=_below(rows, errors), clicks=clicks, places=places)
     return Panel(
         name=name,
-        finding=finding(rows),
-        picture=lambda look: kernel_figure(data, look.theme, look.width),
+        finding=said,
+        picture=lambda look: kernel_figure(data, look.theme, look.width, said),
         alt=about,
         tables=Tables({"steps": lambda: steps_frame(rows), "dimensions": lambda: dimensions_frame(rows)}),
         arrays=_arrays(rows),
