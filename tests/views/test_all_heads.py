@@ -45,6 +45,7 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
 def test_a_removal_stands_beside_the_control(control, said):
     own = panel(
         "effect",
+        Head(0, 0),
         effect=[0.02, -0.0501 if control == [-0.05, 0.0] else -0.05],
         **{"control": control} if control else {},
     )

@@ -51,11 +51,12 @@ def test_what_comes_in_is_the_layers_input_and_its_projections(encoder, sides, w
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_product_that_is_written_out_adds_up(sides):
-    _, product = comes_in(sides, HEAD)
-    query = sides[0].trace.query[sides[0].position]
+def test_the_product_that_is_written_out_adds_up(encoder, words):
+    side = follow(encoder, "A", words["A"], Head(0, 10))  # with terms of both signs among the largest
+    _, product = comes_in([side], Head(0, 10))
+    query = side.trace.query[side.position]
     dimension = int(query.abs().argmax())
-    bias = float(sides[0].projected.query_bias[dimension])
+    bias = float(side.projected.query_bias[dimension])
     assert float(product.table["product"].sum()) + bias == pytest.approx(float(query[dimension]), abs=1e-5)
     assert product.table["product"].tolist() == near(product.table["first"] * product.table["second"])
     number = numbers.decimal(query[dimension])
