@@ -68,8 +68,8 @@ def test_the_opened_map_has_each_words_largest_weight_as_a_table(encoder, sides)
 
 def test_lines_name_the_largest_weight_and_refuse_a_head_that_is_none(encoder):
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
-    (own,) = word_lines(encoder, {"A": word}, ["L0 H10", "average of L0"])
-    assert own.finding == 'In A, "river" gets most in L0 H10: 0.63.' and own.sentences == ("A",)
+    (own,) = word_lines(encoder, {"A": word}, ["L0 H10", "rollout"])  # in rollout [CLS] gets more
+    assert own.finding == 'Of the words in A, "river" gets most, in L0 H10: 0.63.' and own.sentences == ("A",)
     row = word.sentence.weights(0, 10)[word.positions[0]]
     assert own.table["weight"][own.table["row"] == "L0 H10"].tolist() == pytest.approx(row.tolist(), abs=1e-6)
     with pytest.raises(ValueError, match="Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got 'L9 H0'"):
