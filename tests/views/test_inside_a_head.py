@@ -35,7 +35,7 @@ def near(values):
 
 
 def test_what_comes_in_is_the_layers_input_and_its_projections(encoder, sides, words):
-    panel, product = comes_in(sides, HEAD)
+    panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
         wanted = {"input": words[side.name].sentence.hidden[2]} | {
@@ -53,7 +53,7 @@ def test_what_comes_in_is_the_layers_input_and_its_projections(encoder, sides, w
 
 def test_the_product_that_is_written_out_adds_up(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # with terms of both signs among the largest
-    _, product = comes_in([side], Head(0, 10))
+    _, product = comes_in([side])
     query = side.trace.query[side.position]
     dimension = int(query.abs().argmax())
     bias = float(side.projected.query_bias[dimension])
@@ -111,7 +111,7 @@ def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
 
 def test_another_token_is_followed(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
-    panel, product = comes_in([side], HEAD)
+    panel, product = comes_in([side])
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
     (out, _) = goes_out(encoder, [side], HEAD)
     assert out.finding == 'The head hands "sat" 384 numbers.'
@@ -144,7 +144,7 @@ def test_families(encoder_of, family, vectors, n_panels):
     encoder = encoder_of(family)
     word = encoder.encode("The bank of the river was muddy.").places("bank")[0]
     side = follow(encoder, "A", word, Head(1, 1))
-    panels = [*comes_in([side], Head(1, 1)), *goes_out(encoder, [side], Head(1, 1))]
+    panels = [*comes_in([side]), *goes_out(encoder, [side], Head(1, 1))]
     assert list(dict.fromkeys(panels[0].table["vector"])) == vectors and len(panels) == n_panels
     query = side.steps["turned query" if "turned query" in vectors else "query"].values
     torch.testing.assert_close(query, word.sentence.trace(1, 1).query, atol=1e-4, rtol=1e-4)
@@ -155,7 +155,7 @@ def test_families(encoder_of, family, vectors, n_panels):
 def test_where_the_projections_are_unknown_query_key_and_value_come_in(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
-    (panel,) = comes_in([side], HEAD)
+    (panel,) = comes_in([side])
     assert list(dict.fromkeys(panel.table["vector"])) == ["query", "key", "value"]
     assert "start from the recorded query, key and value" in panel.method
     assert not [*goes_out(encoder, [side], HEAD)]
