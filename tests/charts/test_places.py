@@ -138,24 +138,6 @@ def some_bars():
     return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
 
 
-def the_row():
-    texts, numbers = WORDS[:8], VALUES[:8]
-    chosen = [i in (1, 6) for i in range(8)]
-    columns = {"sentence": [*"AAAAABBB"], "place": range(8), "text": texts, "special": False, "chosen": chosen}
-    rows = pd.DataFrame(columns).assign(score=numbers, masked=numbers, weight=numbers, share=numbers)
-    spec = draw.kernel_row(rows, LIGHT)
-    heads = ["score", "QKᵀ", "masked", "/√d, mask", "weight", "softmax", "handed over", "weight × V"]
-
-    def table(name, own, chosen):
-        words, each = [texts[i] for i in own], [texts[i] for i in own for _ in range(4)]
-        said = [text for i in own for text in (*[f"{numbers[i]:.2f}"] * 3, f"{100 * numbers[i]:.0f} %")]
-        written = {"y": [*each, *words, words[0], *[None] * 8], "text": [*said, *words, name, *heads]}
-        return {"y": words, "rect": {"y": [*words, *each, chosen]}, "rule": {"y": words}, "text": written}
-
-    lines = [row["text"] for row in spec["concat"][2]["data"]["values"]]
-    return spec, table("A", range(5), "token1"), table("B", range(5, 8), "token6"), code(lines)
-
-
 def code(texts):
     """Lines from above, each on its band."""
     return {"y": texts, "rect": {"y": texts}, "text": {"text": texts}}
@@ -224,7 +206,6 @@ CHARTS = {
     "heatmap, a table": a_table,
     "heatmap, with gaps": with_gaps,
     "interval_list": intervals,
-    "kernel_row": the_row,
     "layers_curve": layers,
     "lines": powers,
     "moves": some_moves,
@@ -236,8 +217,9 @@ PARTS = {
     "accuracy_list": "an interval_list",
     "agreement_list": "an interval_list",
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
-    "code_view": "stands in kernel_row and with_code",
+    "code_view": "stands in with_code",
     "token_axes": "stands in heatmap",
+    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
