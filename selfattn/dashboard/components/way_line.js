@@ -30,6 +30,7 @@ function sideMarks(name) {
     ]);
   return {
     band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
     hollow: dot("hollow"),
@@ -43,9 +44,9 @@ function sideMarks(name) {
 function linePart(view) {
   const still = shape("g"); // the line itself: drawn anew for another width
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const noise = shape("text", "label", "noise level");
+  const noises = [0, 1].map(() => shape("text", "label"));
   const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, noise]);
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, ...noises]);
   const ends = [0, 1].map(() => element("div", {}, [element("div", "name"), element("div", "small")]));
   let drawn = null; // {x, rows, width, of} of the last layout
 
@@ -69,7 +70,7 @@ function linePart(view) {
     const first = (way.between === "senses" ? 36 : 18) + MARK;
     const rows = [first, apart ? first : first + ROW];
     const axis = rows[1] + (way.level === null ? 32 : 42);
-    drawn = { x, rows, width, of };
+    drawn = { x, rows, axis, width, of };
     assign(svg, "height", axis + 30);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
@@ -93,18 +94,32 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
+    const mean = way.between === "senses" ? "from mean to mean" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
-      shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, percent(1)),
+      shape(
+        "text",
+        { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" },
+        `${percent(1)}: ${mean}`,
+      ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    const label = shape("text", "label", "from here nearer to the other sense");
-    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }), label);
-    centre(label, middle, 12);
+    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }));
+    way.ends.forEach((end, at) => {
+      const text = at ? `nearer to ${end.label} →` : `← nearer to ${end.label}`;
+      const label = shape(
+        "text",
+        { class: "label", "text-anchor": at ? "start" : "end", x: middle + (at ? 8 : -8), y: 12 },
+        text,
+      );
+      const room = at ? width - middle - 8 : middle - 8;
+      still.prepend(label);
+      if (label.getComputedTextLength() > room) write(label, at ? "→" : "←");
+    });
   }
 
   /** Place a text around `x`, within the picture. */
@@ -131,7 +146,7 @@ function linePart(view) {
 
   /** Place a side's marks. Returns its two labels, which are still to be placed. */
   function place(side) {
-    const { x, rows } = drawn;
+    const { x, rows, axis } = drawn;
     const { way, sides } = view.data;
     const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
     const { hovered } = view;
@@ -142,6 +157,7 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
+    assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
     move(mark.shaft, from, y, sign * Math.max(0, length - 7));
     move(mark.head, from + sign * length, y, sign);
     move(mark.solid, hidden ? to : from, y);
@@ -170,9 +186,11 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
-    assign(noise, "visibility", level === null ? "hidden" : null);
-    const side = rows[0] === rows[1] ? view.leading : 1;
-    centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
+    noises.forEach((noise, side) => {
+      const seen = level !== null && (side === 1 || rows[0] === rows[1]); // above another row there is no room
+      write(noise, seen ? `noise level ${percent(level)}` : "");
+      centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
+    });
   }
 
   return { node: element("div", "way-line", [svg, element("div", "ends", ends)]), paint, layOut };
