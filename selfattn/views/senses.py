@@ -106,8 +106,8 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         ),
         method=f'Each other word is hidden from "{word}" in every head, and the encoder runs again. The number is how far the '
         "word then moves toward its other senses: 100 % is the whole distance, less than 0 is away from them. The way leads from "
-        "the mean of the sense's other sentences to that of the other senses. A word can carry the topic as well as the sense, and "
-        "what others have read from the hidden word still reaches it.",
+        "the mean of the sense's other sentences to that of the other senses. A word can carry the topic as well as the sense, "
+        "and what others have read from the hidden word still reaches it.",
     )  # fmt: skip
 
 
