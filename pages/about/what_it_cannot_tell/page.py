@@ -3,21 +3,21 @@
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
-from selfattn.captions.which_word import on_trial
 from selfattn.charts.bars import bar_list
-from selfattn.charts.which_word import agreement_list
+from selfattn.check import raw_c_measured
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, this_page
+from selfattn.dashboard.figures import current_theme, heading, show_panel, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PAIRS
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
 from selfattn.senses import HiddenWordsReport
+from selfattn.views.senses import attention
 
 
 def show_hidden_words(encoder: Encoder) -> None:
@@ -31,8 +31,7 @@ def show_hidden_words(encoder: Encoder) -> None:
         return
     kept = stored_report(HiddenWordsReport, encoder)
     report = counterexamples.stored_or_measured(encoder, kept and kept.report)
-    chart = agreement_list(report, current_theme())
-    teaching.figure("How often each way names the most telling word", chart, on_trial(report), teaching.PICTURE)
+    show_panel(attention(report, raw_c_measured(encoder.content)))
 
 
 def show_weights(encoder: Encoder) -> None:

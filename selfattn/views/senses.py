@@ -1,0 +1,289 @@
+"""Senses: over labelled sentences, which word brings a sense in, through which heads, and where senses are told apart."""
+
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import pandas as pd
+
+from selfattn import numbers
+from selfattn.charts.curves import layers_curve
+from selfattn.charts.dots import dot_rows
+from selfattn.check import raw_c_measured
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.panel import Panel, Tables
+from selfattn.senses import SeparationReport
+from selfattn.senses.noise import ROWS
+from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
+from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
+from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
+from selfattn.views.shaded import Tint, shaded_data, shaded_picture
+
+OPEN = "Open it in the main view"
+SHOWN = 12  # sentences from each end of the ranking: together all of a built-in word
+DEEPEST, WRITTEN = (
+    0.4,
+    0.05,
+)  # shares: with the deepest tint; printed from here on where there are too few for a noise level
+FEW_WORDS = 10  # an interval over fewer words says little
+ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
+LEADERS = 6  # heads that are listed
+CARRIES = {
+    (True, True): "rarely needed and usually enough",
+    (False, True): "rarely needed, and not enough either",
+    (True, False): "needed and usually enough",
+    (False, False): "needed and not enough",
+}
+LABELS = ("the most telling word", "any other word", "the most attended word", "the nearest word")  # of PICKS
+INTERVALS = "Lines: 95 % intervals"
+NONE: Mapping = MappingProxyType({})
+
+
+def hidden_words_panels(
+    encoder: Encoder,
+    report: HiddenWordsReport,
+    frame: pd.DataFrame,
+    word: str,
+    head: Head,
+    others: Mapping[str, HiddenWordsReport] = NONE,
+) -> Iterator[Panel]:
+    """Which word brings the sense in: sentence by sentence, over all; whether attention names it; through which heads.
+
+    frame: the labelled sentences of `report`. word: whose sentences are shown. head: outlined. others: reports about the same
+    sentences of other encoders, by their names.
+    """
+    if (report.words["word"] == word).any():
+        yield sentences(encoder, report, frame, word)
+    yield one_word({encoder.title.split("/")[-1]: report, **others})
+    yield attention(report, raw_c_measured(encoder.content))
+    if report.heads["share"].notna().any():
+        yield heads(report, head)
+        yield leading_heads(report)
+
+
+def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
+    """Where the senses separate, layer by layer; and what attention adds, head by head. head: outlined."""
+    yield layers(report)
+    if len(report.heads):
+        yield adds(report, head)
+
+
+def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
+    """The word's sentences, those first whose leading word moves it furthest. Their order is that of `opened`."""
+    rows, level = opened(report, frame, word), report.level.level
+    largest = report.named.groupby(["word", "row"])["share"].max()
+    n, many = len(largest[word]), len(largest)
+    if level == level:
+        finding = (
+            f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
+        )
+        note = f"Tinted from {share(level)} of the distance on: less is chance too often."
+    else:
+        first, moved = rows[["first", "share"]].iloc[0]
+        finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'
+        note = f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(many)}."
+        if many >= ROWS:
+            note = "Moves of any length go the wrong way too often for a word to be named."
+        level = WRITTEN if many < ROWS else math.inf
+    if n > 2 * SHOWN:
+        note += f" The {SHOWN} in which most hangs on one word, and the {SHOWN} in which least does."
+    shades = shaded_frame(report, {row: encoder.tokenize(text).words for row, text in rows["sentence"].items()})
+    tint = Tint("share", numbers.percent, "{} of the distance to its other sense", DEEPEST, level)
+    return Panel(
+        name="sentences",
+        finding=finding,
+        **shaded_picture(shaded_data(shades, rows["sense"].to_dict(), tint, OPEN)),
+        note=f"{note} A click opens the sentence.",
+        alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {share(row.share)})' for row in rows.itertuples())]),
+        tables=Tables(
+            {
+                "sentences": lambda: shades,
+                "leading words": lambda: leading_words_frame(report, frame),
+                "words, hidden words": lambda: report.words,
+                "rejected, hidden words": lambda: report.rejected,
+            }
+        ),
+        method=f'Each other word is hidden from "{word}" in every head, and the encoder runs again. The number is how far the '
+        "word then moves toward its other senses: 100 % is the whole distance, less than 0 is away from them. The way leads from "
+        "the mean of the sense's other sentences to that of the other senses. A word can carry the topic as well as the sense, "
+        "and what others have read from the hidden word still reaches it.",
+    )  # fmt: skip
+
+
+def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
+    """The word's sentences as `sentences` shows them: rows of tidy_tables.leading_words_frame."""
+    rows = leading_words_frame(report, frame).query("word == @word")
+    return rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
+
+
+def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
+    """Whether one word tells the sense: with it hidden, with it alone. reports: by the encoders' names, the page's own first."""
+    report = next(iter(reports.values()))
+    own, n = report.of(), report.words["word"].nunique()
+    what = ("as it is", "the word hidden", "the word alone", "any other alone")
+    every, hidden, alone, other = (own.loc[each] for each in what)
+    if not every["low"] > GUESS:
+        finding = f"Even all words together tell the sense in only {_hits(every)} of 100 sentences."
+    elif not alone["low"] > other["high"]:
+        finding = (
+            f"No single word is enough: the most telling one alone tells the sense in {_hits(alone)} of 100 sentences."
+        )
+    else:
+        gain, kept, lost = (each["accuracy"] - GUESS for each in (every, alone, hidden))
+        finding = (
+            f"The most telling word is {CARRIES[kept >= ENOUGH * gain, lost >= LEFT * gain]}: without it {_hits(hidden)} of 100 "
+            f"sentences keep their sense, with it alone {_hits(alone)}."
+        )
+    groups = ["", *["without"] * len(PICKS), *["with nothing but"] * len(PICKS)]
+    parts = [
+        dot_rows(["all words", *LABELS, *LABELS], each.of(), "accuracy", group=groups, series=name)
+        for name, each in reports.items()
+    ]
+    drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    low = min(0.4, math.floor(10 * drawn[["value", "low"]].min(axis=None)) / 10)
+    few = " So few words say little about others." if n < FEW_WORDS else ""
+    over = f"{n} words" if n > 1 else "the sentences of one word"
+    return dots_panel(
+        "one word", finding, drawn, guess=("guessing", GUESS), domain=(low, 1.0), marked=LABELS[:1],
+        tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
+        note=f"The sentences in which the right sense is the nearer one. {INTERVALS} over {over}.{few}",
+        method="The most telling word is the one whose hiding moves the word furthest toward its other senses. One half of the "
+        "other sentences picks it, and the other half judges: is the right sense nearer without it, and with it alone?",
+    )  # fmt: skip
+
+
+def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
+    """How often attention names the most telling word. made_up: how often, in RAW-C's pairs, the marked one (check.py)."""
+    ways = report.agreement.set_index("way").dropna(subset="agreement").sort_values("agreement", ascending=False)
+    checks = report.agreement["way"].iloc[-CHECKS:]
+    groups = {
+        "by attention": [way for way in ways.index if way in ATTENTION],
+        "otherwise": [way for way in ways.index if way not in {*ATTENTION, *checks}],
+        "as a check of hiding": [way for way in checks if way in ways.index],
+    }
+    parts = [dot_rows(own, ways.loc[own], "agreement", group=group) for group, own in groups.items()]
+    pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
+    drawn = pd.concat(
+        [*parts, dot_rows(pairs.index, pairs, "agreement", group="in made-up pairs (RAW-C)")], ignore_index=True
+    )
+    if "most attended" not in ways.index:
+        finding = "What attention names isn't known for this encoder."
+    elif made_up:
+        finding = (
+            f"In made-up pairs the most attended word is the right one in {_hits(made_up['most attended'])} of 100, in natural "
+            f"sentences in {_hits(ways.loc['most attended'])}."
+        )
+    else:
+        most = ways.loc["most attended"]
+        luck = ", no more often than luck" if most["low"] <= report.luck else ""
+        finding = f"The most attended word is the most telling one in {_hits(most)} of 100 sentences{luck}."
+    note = f"A word drawn at random is the most telling one in {_hits(report.luck)} of 100 sentences."
+    method = (
+        "Each way ranks a sentence's words, and is right where its first is the most telling one. Gradient, value zeroing and "
+        "the token in its place are told the senses; what attention gives is not."
+    )  # fmt: skip
+    if made_up:
+        note += f" In made-up pairs hiding names the right word in {_hits(made_up['hiding'])}."
+        method += (
+            "\n\nRAW-C (Trott and Bergen 2021): pairs of short sentences that differ in one marked word, which makes the sense. "
+            "There the mean of all weights names it; in sentences as people write them it mostly names another."
+        )
+    return dots_panel(
+        "attention", finding, drawn, guess=("at random", report.luck), marked=["most attended"],
+        tables={"agreement, hidden words": report.agreement}, note=f"{note} {report.reason}".rstrip(), method=method,
+    )  # fmt: skip
+
+
+def heads(report: HiddenWordsReport, head: Head) -> Panel:
+    """All heads by what hiding each sentence's leading word in one of them alone does."""
+    frame = _heads_of_all(report)
+    first = frame.loc[frame["share"].idxmax()]
+    finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
+    drawn = frame[["layer", "head", "name", "share"]]
+    return heads_panel(
+        "heads", finding, drawn, "share", head, look_of={"title": "of the distance"},
+        tables={"heads": frame, "heads, hidden words": report.heads},
+        method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
+        "mean over a sense's sentences, then senses, then words. The heads' sum falls 10 to 30 % short of hiding in all at once.",
+    )  # fmt: skip
+
+
+def leading_heads(report: HiddenWordsReport) -> Panel:
+    """The heads of the largest shares, with intervals."""
+    frame = _heads_of_all(report).nlargest(LEADERS, "share")
+    often = [f", first in {share(leads)}" if leads >= 0.005 else "" for leads in frame["leads"]]
+    drawn = dot_rows(frame["name"] + often, frame, "share")
+    finding = f"{named(frame.iloc[0])} comes first in {share(frame['leads'].iloc[0])} of resamples."
+    ends = min(0.0, drawn["low"].min()), 1.1 * drawn[["value", "high"]].max(axis=None)
+    note = f"With other words another head might. {INTERVALS}."
+    return dots_panel("leading heads", finding, drawn, domain=ends, format=".1%", note=note)
+
+
+def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
+    """All words' heads; of a report over one word its own, whose intervals are over its sentences."""
+    words = report.heads["word"].unique()
+    own = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
+    return own.assign(name=_names(own)).reset_index(drop=True)
+
+
+def layers(report: SeparationReport) -> Panel:
+    """The share of sentences whose nearest sense is their own, after each layer."""
+    table, n = report.layers, report.words["word"].nunique()
+    best, after = table.iloc[1 + table["accuracy"].iloc[1:].argmax()], table["accuracy"].iloc[1]
+    span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
+    few = f" {n} word{'s' * (n != 1)}: others may differ." if n < FEW_WORDS else ""
+    right = _hits(best["accuracy"])
+    finding = f"After layer {best['layer']} the word's vector tells the senses apart in {right} of 100 sentences."
+    return Panel(
+        name="layers",
+        finding=finding,
+        picture=lambda look: layers_curve(layers_frame(report), look.theme, look.width),
+        note=f"After layer 0 in {_hits(after)}; the other words' token vectors alone: {_hits(report.bag[0])}.{few}",
+        alt=f"A curve over {len(table) - 1} layers. {finding}",
+        tables=Tables(
+            {
+                "layers": lambda: table.astype({"layer": str}),
+                "words": lambda: report.words.astype({"layer": str}),
+            }
+        ),
+        method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
+        f"sentences of each sense, by the cosine of the word's vectors{span}. Guessing is right in {_hits(report.chance)}. What "
+        "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",
+    )  # fmt: skip
+
+
+def adds(report: SeparationReport, head: Head) -> Panel:
+    """What attention adds to the better of two baselines, head by head."""
+    table = report.heads.assign(name=_names(report.heads))
+    n, best = len(table), table.loc[table["adds"].idxmax()]
+    most = f"Most on {best['name']}: {numbers.change(best['adds'])}"
+    if best["adds_low"] == best["adds_low"]:
+        sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
+        finding = f"On {sure} of {n} heads attention surely adds something; by chance about {round(0.025 * n)} would."
+        span = numbers.span(best["adds_low"], best["adds_high"], numbers.change)
+        note = f"{most} (95 % interval {span}). On {below} it surely takes something away."
+    else:
+        finding = f"On {(table['adds'] > 0).sum()} of {n} heads attention adds something."
+        note = f"{most}. One word has no interval."
+    return heads_panel(
+        "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
+        note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
+        method="How often a head's output tells the senses apart, minus the better of two baselines: the same values with equal "
+        "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. So most heads "
+        "need not have found the sense: an average over the sentence, or the word alone, would do.\n\n"
+        f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
+        f"({numbers.count(report.shuffles)} shuffles); {(table['p_value'] < 0.05).sum()} heads do. That alone does not show that "
+        "attention found the sense.",
+    )  # fmt: skip
+
+
+def _names(heads: pd.DataFrame) -> list[str]:
+    return [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
+
+
+def _hits(line: pd.Series | float) -> str:
+    """An accuracy or an agreement, 0 to 1, as a number of 100 sentences."""
+    if isinstance(line, pd.Series):
+        line = line["accuracy"] if "accuracy" in line else line["agreement"]
+    return numbers.decimal(100 * line, 0)

@@ -1,0 +1,201 @@
+"""The panels of Senses: their order, their words at each branch, and every number the report's to the printed digit."""
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from selfattn import numbers
+from selfattn.charts.theme import LIGHT
+from selfattn.check import raw_c_measured
+from selfattn.encoders.capture import Head
+from selfattn.encoders.sources import BUNDLED_CONTENT
+from selfattn.examples import labelled_sentences
+from selfattn.panel import Look
+from selfattn.stored_reports import shipped_of_others, stored
+from selfattn.views import scanned, senses
+from tests.charts.scene import drawn
+
+FRAME = labelled_sentences()
+HEAD = Head(0, 10)
+MADE_UP = raw_c_measured(BUNDLED_CONTENT)
+
+
+@pytest.fixture(scope="module")
+def report(encoder):
+    return stored("hidden_words", encoder, FRAME).report
+
+
+@pytest.fixture(scope="module")
+def separated(encoder):
+    return stored("separation", encoder, FRAME).report
+
+
+@pytest.fixture(scope="module")
+def other(encoder):
+    return shipped_of_others("hidden_words", encoder, FRAME)
+
+
+@pytest.fixture(scope="module")
+def panels(encoder, report, separated, other):
+    hidden = senses.hidden_words_panels(encoder, report, FRAME, "bank", HEAD, other)
+    return {panel.name: panel for panel in (*hidden, *senses.separation_panels(separated, HEAD))}
+
+
+def changed(report, **told):
+    """The report with other accuracies and agreements, each with an interval of .03 to either side."""
+    accuracy, agreement = report.accuracy.copy(), report.agreement.copy()
+    for name, value in told.items():
+        for table, column, key in ((accuracy, "accuracy", "what"), (agreement, "agreement", "way")):
+            rows = table[key] == name.replace("_", " ")
+            table.loc[rows, [column, "low", "high"]] = value, value - 0.03, value + 0.03
+    return replace(report, accuracy=accuracy, agreement=agreement)
+
+
+def hits(value):
+    return numbers.decimal(100 * value, 0)
+
+
+def share(value, places=0):
+    return numbers.share(value, places).replace(" ", "\u00a0")
+
+
+def printed(panel):
+    """The texts that a picture draws."""
+    return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
+
+
+def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels, report, separated):
+    own, ways = report.of()["accuracy"], report.agreement.set_index("way")["agreement"]
+    largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
+    heads = report.heads[report.heads["word"] == "all"].sort_values("share", ascending=False)
+    first, best = heads.iloc[0], separated.layers.iloc[1:].sort_values("accuracy").iloc[-1]
+    where = f"Head {first['head']} of layer {first['layer']}"
+    assert {name: panel.finding for name, panel in panels.items()} == {
+        "sentences": f'In {(largest >= report.level.level).sum()} of {len(largest)} sentences one word moves "bank" further '
+        "than chance does.",
+        "one word": f"The most telling word is rarely needed and usually enough: without it {hits(own['the word hidden'])} of "
+        f"100 sentences keep their sense, with it alone {hits(own['the word alone'])}.",
+        "attention": f"In made-up pairs the most attended word is the right one in {hits(MADE_UP['most attended'])} of 100, in "
+        f"natural sentences in {hits(ways['most attended'])}.",
+        "heads": f"{where} carries the most: alone, {share(first['share'], 1)} of the distance.",
+        "leading heads": f"{where} comes first in {share(first['leads'])} of resamples.",
+        "layers": f"After layer {best['layer']} the word's vector tells the senses apart in {hits(best['accuracy'])} of 100 "
+        "sentences.",
+        "attention adds": f"On {(separated.heads['adds_low'] > 0).sum()} of 72 heads attention surely adds something; by chance "
+        "about 2 would.",
+    }  # fmt: skip
+    assert [*panels] == ["sentences", "one word", "attention", "heads", "leading heads", "layers", "attention adds"]
+    tables = [table for panel in panels.values() for table in panel.tables]
+    assert len(tables) == len(set(tables))  # each is a file of its own
+
+
+def test_the_pictures_print_the_reports_numbers(panels, report, other):
+    (second,) = other.values()
+    both = [numbers.share(value) for pair in zip(report.of()["accuracy"], second.of()["accuracy"]) for value in pair]
+    assert [text for text in printed(panels["one word"]) if text.endswith(" %")] == both
+    ways = report.agreement.set_index("way")["agreement"]
+    order = [
+        "weights x V",
+        "most attended",
+        "rollout",
+        "largest single weight",
+        "gradient",
+        "nearest",
+        *ways.index[-2:],
+    ]
+    pairs = [MADE_UP[way] for way in ("most attended", "hiding")]
+    assert printed(panels["attention"])[1:] == [numbers.share(value) for value in [*ways[order], *pairs]]
+    shares = report.heads[report.heads["word"] == "all"]["share"].nlargest(6)
+    assert printed(panels["leading heads"]) == [numbers.share(value, 1) for value in shares]
+    assert len(drawn(panels["layers"].picture(Look()), "symbol")) == 6  # without what layer 0 reads
+    dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
+    assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
+    assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
+
+
+def test_made_up_pairs_are_those_of_the_benchmarks():
+    (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
+    assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
+
+
+def test_a_sentences_row_has_its_shares(panels, report):
+    rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
+    assert len(shown) == len(rows) == 24 and rows["share"].is_monotonic_decreasing
+    for row, line in zip(rows.itertuples(), shown):
+        assert "".join(" " * word["gap"] + word["text"] for word in line["words"]) == row.sentence
+        assert line["said"] == row.sense
+        assert [word["text"] for word in line["words"] if word["kind"] == "chosen"] == ["bank"]
+        (leader,) = [word for word in line["words"] if word["text"] == row.first]
+        assert leader["number"] == numbers.percent(row.share)
+        assert (leader["kind"], leader["depth"] > 0) == (("word", True) if row.share >= 0.21 else ("leader", False))
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"the_word_alone": 0.83}, "rarely needed, and not enough either: without it 77"),
+        ({"the_word_hidden": 0.7}, "needed and usually enough: without it 70"),
+        ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: without it 70"),
+        ({"the_word_alone": 0.59}, "No single word is enough: the most telling one alone tells the sense in 59 of 100 "),
+        ({"as_it_is": 0.52}, "Even all words together tell the sense in only 52 of 100 sentences."),
+    ],
+)  # fmt: skip
+def test_one_word_at_each_branch(report, told, said):
+    assert said in senses.one_word({"this": changed(report, **told)}).finding
+
+
+def test_few_words_and_one_word_are_said(report):
+    few, one = (
+        replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
+    )
+    assert senses.one_word({"": few}).note.endswith("over 2 words. So few words say little about others.")
+    assert "over the sentences of one word." in senses.one_word({"": one}).note
+
+
+def test_attention_without_made_up_pairs_with_luck_and_unknown(report):
+    assert senses.attention(report).finding == "The most attended word is the most telling one in 35 of 100 sentences."
+    lucky = senses.attention(changed(report, most_attended=0.12))
+    assert lucky.finding.endswith("in 12 of 100 sentences, no more often than luck.")
+    unknown = senses.attention(replace(changed(report, most_attended=math.nan), reason="No gradient."))
+    assert unknown.finding.startswith("What attention names isn't known") and unknown.note.endswith("No gradient.")
+    assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
+
+
+def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
+    own = replace(report, words=report.words[report.words["word"] == "bank"])
+    panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
+    moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
+    assert panel.finding == f'Hide "{first["first"]}", and {moved}'
+    assert "takes 300 labelled sentences to tell; there are 24" in panel.note
+    assert any(word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"])  # from 5 % on
+
+
+def test_separation_of_one_word(separated):
+    layers, heads = separated.layers.assign(low=math.nan), separated.heads.assign(adds_low=math.nan)
+    one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])
+    small, adds = senses.separation_panels(one, HEAD)
+    assert small.note.endswith("1 word: others may differ.") and "interval" not in small.method
+    assert adds.finding == f"On {(heads['adds'] > 0).sum()} of 72 heads attention adds something."
+    assert adds.note.endswith("One word has no interval.")
+
+
+def test_a_scans_sources_and_means(encoder):
+    rows = [
+        ("bank", "river", 12, 0.6, 0.0812, "The bank of the river."),
+        ("bank", "loan", 5, 0.25, 0.1, "A bank's loan."),
+    ]
+    table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
+    panel = scanned.sources(encoder, table)
+    assert panel.finding == 'Hiding "river" moves "bank" farthest most often: in 12 of 20 occurrences.'
+    row = panel.live.data["rows"][0]
+    assert row["said"] == '"river" in 12; then it moves 0.081 on average' and panel.live.data["open"]
+    assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
+    assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
+    assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
+    heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})
+    finding = scanned.means(heads, "entropy", Head(0, 0), 1200).finding
+    assert finding == "Largest mean entropy: L0 H1 (2.50), over 1,200 occurrences."
