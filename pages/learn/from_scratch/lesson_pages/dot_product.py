@@ -5,6 +5,7 @@ length; the stop on a key's length shows the exception.
 """
 
 import math
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +16,6 @@ from selfattn.captions.terms import TERMS
 from selfattn.charts.arrows import arrows
 from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
 from selfattn.numbers import decimal, plain
 
@@ -45,22 +45,23 @@ def show(picture) -> None:
     st.text("Turn the second vector away from the first, then make it longer:")
     degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
     length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
-    theme, scores = current_theme(), [2 * length * math.cos(math.radians(turn)) for turn in range(181)]
+    scores = [2 * length * math.cos(math.radians(turn)) for turn in range(181)]
     curve = pd.DataFrame({"angle": range(181), "score": scores})
     drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
     drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
-    turned = at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280)
     charts = {
-        "scores": ("The two vectors", arrows(drawn, theme, "length", "query", 280)),
-        "scores turned": ("Two other vectors: their score by the angle", turned),
+        "The two vectors": partial(arrows, drawn, thickness="length", strong="query", size=280),
+        "Two other vectors: their score by the angle": partial(
+            at_value, curve, "angle", "score", degrees, titles=("angle", "a · b"), width=280
+        ),
     }
     with picture:
         teaching.steps(
+            "dot product",
+            f"Length × length × cosine: {a.norm():.2f} × {b.norm():.2f} × {decimal(angle)} = {decimal(float(a @ b))}.",
             charts,
-            f"Lengths {a.norm():.2f} and {b.norm():.2f}, {math.degrees(math.acos(angle)):.0f}° apart: {a.norm():.2f} × "
-            f"{b.norm():.2f} × {decimal(angle)} = {decimal(float(a @ b))}. The others, 2 and {length:g} long, "
-            f"{degrees}° apart, score {decimal(scores[degrees])}.",
-            ("scores",),
+            "scores",
+            note=f"The others, 2 and {length:g} long, {degrees}° apart, score {decimal(scores[degrees])}.",
         )
         teaching.prose(
             'You may read that "a large score means a small angle". Only among vectors of one length! *Score: length counts '

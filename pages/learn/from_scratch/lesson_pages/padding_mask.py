@@ -1,12 +1,15 @@
 """The padding mask: a short sentence in a batch of longer ones."""
 
+from functools import partial
+
 import streamlit as st
 
-from selfattn.captions import steps as captions
 from selfattn.charts.bars import Row, bars
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.figures import current_theme
+from selfattn.numbers import error
 
 TITLE = "Normalise: the padding mask"
 STEP = "softmax"
@@ -38,21 +41,23 @@ def show(picture) -> None:
     row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
     padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra))
-    trace, theme = padded.trace(*head), current_theme()
-    error = float((trace.weights[:n, :n] - alone.weights).abs().max())
+    trace = padded.trace(*head)
+    changed = float((trace.weights[:n, :n] - alone.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
+
+    def one_row(values: list[float], top: float, theme: Theme) -> Spec:
+        shown = Row("", values, padded.tokens[: len(values)], theme.sentence_a, row)
+        width = 640 * len(values) // (n + extra)  # a token is as wide alone as with padding
+        return bars([shown], theme, what="", width=width, height=80, top=top)
+
     top = float(alone.weights[row].max())
-    charts = {}
-    for name, title, each, labels in (
-        ("weights", "Weights, alone", alone.weights, tokens),
-        ("masked", "Masked scores, with padding", trace.masked, padded.tokens),
-        ("weights padded", "Weights, with padding", trace.weights, padded.tokens),
-    ):
-        shown = Row("", each[row].tolist(), labels, theme.sentence_a, row)
-        width = 640 * len(labels) // (n + extra)  # a token is as wide alone as with padding
-        highest = top if "weights" in name else 0.0
-        charts[name] = title, bars([shown], theme, what="", width=width, height=80, top=highest)
-    hidden = captions.hidden_tokens({"this row": trace.masked[row]})
+    charts = {
+        "Weights, alone": partial(one_row, alone.weights[row].tolist(), top),
+        "Masked scores, with padding": partial(one_row, trace.masked[row].tolist(), 0.0),
+        "Weights, with padding": partial(one_row, trace.weights[row].tolist(), top),
+    }
     with picture:
-        said = f"{hidden} {captions.padding(n, extra, share, error)}"
-        teaching.steps(charts, said, ("masked", "weights"), columns=1)
+        gets = f"at most {error(share)}" if share else "exactly 0"
+        differ = f"change by at most {error(changed)}" if changed else "stay the same"
+        finding = f"Padding gets {gets} of any real token's weight, and the real tokens' weights {differ}."
+        teaching.steps("padding", finding, charts, "masked", "weights", columns=1)

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
@@ -48,20 +49,20 @@ def show(picture) -> None:
     best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
     hard = [float(place == best) for place in range(len(DRAWERS))]
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "hard": hard, "weight": weights, "longer": sharper})
-    draw = partial(teaching.bars, frame, width=104, marked=best)  # in all four
+    looks = {"score": {}} | dict.fromkeys(("hard", "weight", "longer"), {"domain": (0, 1.4)})
+    titles = "How well each fits", "Hard lookup", f"Soft, T = {temperature:g}", "Soft, labels × 10"
     charts = {
-        "scores": ("How well each fits", draw("score")),
-        "hard": ("Hard lookup", draw("hard", domain=(0, 1.4))),
-        "weights": (f"Soft, T = {temperature:g}", draw("weight", domain=(0, 1.4))),
-        "weights longer": ("Soft, labels × 10", draw("longer", domain=(0, 1.4))),
+        title: partial(bar_list, frame, column, width=104, marked=best, **look)
+        for title, (column, look) in zip(titles, looks.items())
     }
-    own = {"hard": "hard = value[scores.argmax()]   # a database's answer"}
-    caption = (
-        f'"{DRAWERS[best]}" fits best. Soft it gets {weights[best]:.2f} of 1, with labels ten times as long '
-        f"{sharper[best]:.2f}. About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
+    finding = f'"{DRAWERS[best]}" fits best: hard it gets all, soft {weights[best]:.2f} of 1.'
+    note = (
+        f"With labels ten times as long {sharper[best]:.2f}. About water, hard hands over {water[best, 0]:.1f}, soft "
+        f"{soft.context[0, 0]:.1f}."
     )
     with picture:
-        teaching.steps(charts, caption, ("scores", "hard", "weights", "context"), own)
+        hard = "hard = value[scores.argmax()]   # a database's answer"
+        teaching.steps("lookup", finding, charts, "scores", hard, "weights", "context", note=note)
         teaching.prose(
             "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts equally. Nudge a "
             "label and the soft answer moves a little: so labels can be *learned*."
