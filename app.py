@@ -89,7 +89,7 @@ def show() -> None:
         except (NotFinite, OutOfMemory) as error:  # from any computation on the page
             show_error(error)
         finally:
-            if stored and not this_page().figures:  # the page ended before it drew its figures
+            if stored and not this_page().panels:  # the page ended before it drew its figure
                 stored.empty()
             note_in_address(this_page().address)
             show_download(end_page())

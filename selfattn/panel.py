@@ -71,6 +71,15 @@ class Panel:
     code: str = ""  # lines of Python that compute it
     method: str = ""  # how it was measured, and what it cannot tell
     live: Live | None = None
+    note: str = ""  # one line under the picture
+    one_head: bool = False  # it shows the page's chosen head; its files name that head
+    sentences: tuple[str, ...] = ()  # the only sentences that it shows, "A" ...; (): all
+    share: Callable[[Look], Spec] | None = None  # a picture to send on, 1200 x 675
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The picture's own numbers: the first table."""
+        return next(iter(self.tables.values()))
 
 
 @functools.cache

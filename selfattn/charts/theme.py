@@ -6,7 +6,7 @@ head from brown over the background to teal, what only runs from 0 as a share of
 always has an outline in ink.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from selfattn.numbers import LOCALE
@@ -64,16 +64,6 @@ DARK = Theme(
     signed=("#ff8f7a", "#b2473c", "#0f131a", "#3b78b8", "#8fc6ff"),
     effect=("#eebb66", "#94661f", "#0f131a", "#23867a", "#7fe0d1"),
 )
-
-RAMPS = ("weights", "signed", "effect")
-
-
-def _colors(theme: Theme) -> list[str]:
-    return [color for part in astuple(theme) for color in ([part] if isinstance(part, str) else part)]
-
-
-# Each colour of the dark look with its counterpart in the light one.
-LIT = dict(zip(_colors(DARK), _colors(LIGHT)))
 
 
 def vega_config(theme: Theme) -> dict[str, Any]:

@@ -7,9 +7,7 @@ Altair takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
 import base64
 import io
 import itertools
-import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from selfattn.charts.theme import DARK, LIGHT, LIT, RAMPS, Theme, vega_config
+from selfattn.charts.theme import Theme, vega_config
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 PNG_URI = "data:image/png;base64,"
@@ -218,21 +216,6 @@ def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> 
     buffer = io.BytesIO()
     image.save(buffer, format="PNG", optimize=optimize)
     return PNG_URI + base64.b64encode(buffer.getvalue()).decode()
-
-
-def in_light(spec: Spec) -> Spec:
-    """A chart as it is drawn in the light look, whichever look it was made for: paper is white.
-
-    Only a colour between quotation marks is one: what a visitor typed may hold the same signs.
-    """
-    text = re.sub(f'{PNG_URI}[^"]+', lambda found: _picture_in_light(found[0]), json.dumps(spec))
-    return json.loads(re.sub(r"""(?<=["'])#[0-9a-f]{6}(?=["'\\])""", lambda color: LIT.get(color[0], color[0]), text))
-
-
-def _picture_in_light(uri: str) -> str:
-    image = Image.open(io.BytesIO(base64.b64decode(uri.removeprefix(PNG_URI))))
-    ramp = next((name for name in RAMPS if image.getpalette() == palette(getattr(DARK, name))), None)
-    return uri if ramp is None else picture(np.asarray(image), getattr(LIGHT, ramp))
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:

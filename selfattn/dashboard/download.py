@@ -12,7 +12,7 @@ import streamlit as st
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import Page, say, this_page
+from selfattn.dashboard.figures import Page, current_look, say, this_page
 from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
@@ -20,6 +20,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
+from selfattn.panel import Look
 
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
@@ -82,7 +83,7 @@ def _say_what_no_font_has(*drawn: Any) -> None:
 
 def show_download(page: Page) -> None:
     """Show "Copy link" and "Download" beside the page's heading. A file is rendered only after a click."""
-    if page.links is None or not (page.figures or page.tables):
+    if page.links is None or not (page.panels or page.tables):
         return
     with page.links:
         # The script of browser_history.py copies the address and confirms it on the button.
@@ -92,33 +93,34 @@ def show_download(page: Page) -> None:
         return
     view = _view(page)
     with opened:
-        name = st.selectbox("Figure", list(view.figures), key="download_figure")
-        say(view.captions.get(name, name))
+        name = st.selectbox("Figure", list(view.panels), key="download_figure")
+        panel = view.panels[name]
+        say(panel.finding or panel.alt)
         left, right = st.columns(2)
         width = left.number_input("Width", *WIDTHS, 1200, step=100, key="download_width")
         with right.container(height="stretch", vertical_alignment="bottom"):
             plain = st.toggle(
                 "Plain", key="download_plain", help="For print and slides: without the lines above it, on white."
             )
-        origin, spec, table = view.origin(name), view.figures[name], view.tables[name]
+        origin, look = view.origin(name), Look() if plain else view.look
         _show_buttons(
             file_name(origin.title),
             {
-                "PNG": ("png", "image/png", lambda: files.png(spec(), origin, SCALE, width, plain)),
-                "SVG": ("svg", "image/svg+xml", lambda: files.svg(spec(), origin, width, plain)),
-                "CSV": ("csv", "text/csv", lambda: files.csv(table(), origin)),
-                "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), origin)),
+                "PNG": ("png", "image/png", lambda: files.png(panel.picture(look), origin, SCALE, width, plain)),
+                "SVG": ("svg", "image/svg+xml", lambda: files.svg(panel.picture(look), origin, width, plain)),
+                "CSV": ("csv", "text/csv", lambda: files.csv(panel.table, origin)),
+                "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(panel.table, origin)),
             },
         )
-        _say_what_no_font_has(spec(), origin.title, origin.sentences)
-        if share := page.share:
+        _say_what_no_font_has(panel.picture(look), origin.title, origin.sentences)
+        if share := panel.share:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             file_button(
-                SHARE, lambda: files.png(share(), shown, 1, plain=True), f"{view.name}-share.png", "image/png",
+                SHARE, lambda: files.png(share(Look()), shown, 1, plain=True), f"{view.name}-share.png", "image/png",
                 "download_share", ":material/image:",
             )  # fmt: skip
         if st.toggle("Its numbers as a table", key="download_numbers"):
-            st.dataframe(table(), hide_index=True, height=260)
+            st.dataframe(panel.table, hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
         if page.python:
@@ -144,19 +146,14 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """Collect the page's figures and tables for export."""
-    figures = page.figures
+    """Collect the page's panels and tables for export."""
     return View(
         name=bundle.safe_name(f"selfattn-{page.title}").lower(),
         provenance=_provenance(page, _link(page)),
-        figures={name: figure.draw for name, figure in figures.items()},
-        tables={name: figure.table for name, figure in figures.items()} | page.tables,
+        panels=files.numbered(page.panels),
+        more=page.tables,
         arrays=_weights(page),
-        captions={name: figure.caption for name, figure in figures.items()},
-        headless=frozenset(name for name, figure in figures.items() if not figure.one_head),
-        shows={name: (figure.sentence,) for name, figure in figures.items() if figure.sentence},
-        live={name: figure.live for name, figure in figures.items() if figure.live},
-        methods={name: figure.method for name, figure in figures.items() if figure.method},
+        look=current_look(),
     )
 
 

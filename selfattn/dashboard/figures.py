@@ -23,23 +23,10 @@ from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.panel import Live, Look, Panel
+from selfattn.panel import Look, Panel, Tables
 
 NAME_LENGTH = 60
 COLUMN = 552  # pixels: two columns fit in a window of 1440
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One picture of the page."""
-
-    draw: Callable[[], Spec]
-    caption: str
-    table: Callable[[], pd.DataFrame]
-    one_head: bool = True  # it shows the page's chosen head
-    sentence: str = ""  # the only sentence that it shows, "A" ...; "" for all
-    live: Live | None = None  # its component, also in an HTML file
-    method: str = ""  # how it was measured, in paragraphs
 
 
 class PageEnds(Exception):
@@ -62,16 +49,10 @@ class Page:
     sentence: str = field(init=False)
     head: Head = field(init=False)
     python: str = ""  # code that draws its figure in a notebook (dashboard/copy_as_python.py)
-    share: Callable[[], Spec] | None = None  # a picture to send on, 1200 x 675
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
-    noted: list[tuple[str, Figure]] = field(default_factory=list)
-    tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables to offer beside the figures
+    panels: list[Panel] = field(default_factory=list)
+    tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # parameters of its address that no widget binds
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """The page's figures by numbered names."""
-        return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
 
 
 def end_page() -> Page:
@@ -149,20 +130,17 @@ def show_chart(
     sentence: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the text
     alternative is then the name, and a screen reader reads the caption at the first mark.
     """
-    short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
-    note_figure(
-        short,
-        Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence),
+    panel = Panel(
+        name=name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ...",
+        finding="",
+        note=caption if visible else "",
+        picture=lambda _: spec,
+        alt=caption,
+        tables=Tables({name: table or (lambda: drawn_frame(spec))}),
+        one_head=one_head and not heads,
+        sentences=(sentence,) if sentence else (),
     )
-    on_select: Any = "ignore"
-    if heads:
-        key = _clickable(key)
-        on_select = partial(_choose_clicked, key)
-    sent = with_tables(updatable(spec, caption) if in_place else spec)
-    alt = short if in_place else caption
-    st.vega_lite_chart(sent, theme=None, key=key, on_select=on_select, width="content", alt=alt)
-    if visible:
-        say(caption)
+    show_panel(panel, key=key, clicks=heads, in_place=in_place)
 
 
 def _clickable(key: str | None) -> str:
@@ -188,33 +166,50 @@ def current_look() -> Look:
 
 
 def show_panel(
-    panel: Panel, choose: Callable[[str, Any], None] | None = None, states: Sequence[str] = (), first: bool = False
+    panel: Panel,
+    *,
+    key: str | None = None,
+    clicks: bool = False,
+    in_place: bool = False,
+    choose: Callable[[str, Any], None] | None = None,
+    states: Sequence[str] = (),
+    first: bool = False,
 ) -> None:
-    """Show a panel: its live figure or its picture with the finding; then how it was measured. Offer it in "Download".
+    """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
-    choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
+    clicks: a click on a head in the picture chooses it; this needs a key. in_place: choosing another head updates the picture's
+    marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader reads `alt` at the first
+    mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
     """
-    look, (name, *others) = current_look(), panel.tables
-    figure = Figure(
-        lambda: panel.picture(look), panel.alt, lambda: panel.tables[name], False, live=panel.live, method=panel.method
-    )
-    note_figure(panel.name, figure, first)
-    this_page().tables |= {other: partial(panel.tables.__getitem__, other) for other in others}
+    note_panel(panel, first)
     if panel.live and choose:
         show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose, *states)
     else:
-        st.vega_lite_chart(with_tables(panel.picture(look)), theme=None, width="content", alt=panel.alt)
-        say(panel.finding)
+        if panel.finding:
+            st.markdown(f"**{literal(panel.finding)}**")
+        _show_picture(panel, key, clicks, in_place)
+        if panel.note:
+            say(panel.note)
     if panel.method:
         with st.expander("How this was measured"):
             for paragraph in panel.method.split("\n\n"):
                 say(paragraph)
 
 
-def note_figure(name: str, figure: Figure, first: bool = False) -> None:
-    """Offer a figure in "Download", even if the page doesn't show it. first: list it before all others."""
-    noted = this_page().noted
-    noted.insert(0 if first else len(noted), (name, figure))
+def _show_picture(panel: Panel, key: str | None, clicks: bool, in_place: bool) -> None:
+    on_select: Any = "ignore"
+    if clicks:
+        key = _clickable(key)
+        on_select = partial(_choose_clicked, key)
+    spec = panel.picture(current_look())
+    sent, alt = (updatable(spec, panel.alt), panel.name) if in_place else (spec, panel.alt)
+    st.vega_lite_chart(with_tables(sent), theme=None, key=key, on_select=on_select, width="content", alt=alt)
+
+
+def note_panel(panel: Panel, first: bool = False) -> None:
+    """Offer a panel in "Download", even if the page doesn't show it. first: list it before all others."""
+    panels = this_page().panels
+    panels.insert(0 if first else len(panels), panel)
 
 
 def with_tables(spec: Spec) -> Spec:

@@ -23,7 +23,7 @@ def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> N
             show()
             return
         again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
-        again.news, again.noted, again.tables = news, [], {}
+        again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         # A part that computes nothing needs no place: it runs at once.
         with page_run(news) if computes else nullcontext():

@@ -12,8 +12,6 @@ from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import chosen_head
 from selfattn.encoders.encoder import Encoder
-from selfattn.panel import Look
-from selfattn.views.main_view import share_picture
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
@@ -34,8 +32,6 @@ def show_figure(encoder: Encoder, way: str) -> None:
         guessed=guessed or None,
         code=page.python,
     )
-    if guessed != ASKED:
-        page.share = partial(share_picture, panel, Look())
     states = ("guess",) if guessed == ASKED else ("hidden", "head")
     show_panel(panel, choose=partial(_choose, encoder, page.pair, way), states=states, first=True)
 

@@ -3,8 +3,6 @@
 import io
 import re
 import zipfile
-from dataclasses import replace
-from functools import cache
 
 from selfattn.export import files, report
 from selfattn.export.files import View
@@ -12,17 +10,12 @@ from selfattn.export.files import View
 
 def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
     """Return the view as a ZIP. scale: a PNG's pixels per unit. width: the pictures' width in units (None: as drawn)."""
-    view = replace(  # each is drawn once
-        view,
-        figures={name: cache(make) for name, make in view.figures.items()},
-        tables={name: cache(make) for name, make in view.tables.items()},
-    )
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
-    for name, draw in view.figures.items():
-        parts[f"figures/{safe_name(name)}.png"] = files.png(draw(), view.origin(name), scale, width)
-        parts[f"figures/{safe_name(name)}.svg"] = files.svg(draw(), view.origin(name), width)
-    for name, make in view.tables.items():
-        parts[f"tables/{safe_name(name)}.csv"] = files.csv(make(), view.origin(name))
+    for name, spec in view.pictures.items():
+        parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)
+        parts[f"figures/{safe_name(name)}.svg"] = files.svg(spec, view.origin(name), width)
+    for name, (make, origin) in view.tables.items():
+        parts[f"tables/{safe_name(name)}.csv"] = files.csv(make(), origin)
     if view.arrays:
         parts["weights.npz"] = files.npz({name: make() for name, make in view.arrays.items()}, view.provenance)
     buffer = io.BytesIO()

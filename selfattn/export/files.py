@@ -4,10 +4,10 @@ import io
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from typing import Any
 from xml.etree import ElementTree
@@ -22,9 +22,9 @@ from PIL.PngImagePlugin import PngInfo, putchunk
 
 from selfattn.charts.labels import REPLACEMENT, drawable, drawable_spec, unlimited_spec
 from selfattn.charts.theme import FONT
-from selfattn.charts.vega import Spec, in_light
+from selfattn.charts.vega import Spec
 from selfattn.export.provenance import Provenance
-from selfattn.panel import Live
+from selfattn.panel import Look, Panel
 from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
@@ -44,24 +44,42 @@ PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specificatio
 
 @dataclass(frozen=True)
 class View:
-    """All that a visitor can download of a view. Each part is made when it is called."""
+    """All that a visitor can download of a page: its panels, other tables, whole maps."""
 
     name: str  # the file name's stem
     provenance: Provenance
-    figures: Mapping[str, Callable[[], Spec]]  # name: Vega-Lite dict
-    tables: Mapping[str, Callable[[], pd.DataFrame]]  # name: tidy frame
+    panels: Mapping[str, Panel]  # by numbered names: numbered()
+    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
-    captions: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
-    headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
-    shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
-    live: Mapping[str, Live] = field(default_factory=dict)  # figure's name: its component, which HTML shows
-    methods: Mapping[str, str] = field(default_factory=dict)  # figure's name: how it was measured, in paragraphs
+    look: Look = field(default_factory=Look)  # of its pictures
+
+    @property
+    def pictures(self) -> dict[str, Spec]:
+        """Each panel's picture in this look."""
+        return {name: panel.picture(self.look) for name, panel in self.panels.items()}
+
+    @property
+    def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
+        """Each table's maker and provenance. A panel's first table has the panel's name."""
+        found = {}
+        for name, panel in self.panels.items():
+            for at, own in enumerate(panel.tables):
+                title = own if at else name
+                found[title] = partial(panel.tables.__getitem__, own), self._origin(title, panel)
+        return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """The provenance of one figure or table: its own title, the head and the sentences that it shows."""
-        return self.provenance.of_figure(
-            NUMBER.sub("", name), one_head=name not in self.headless, sentences=self.shows.get(name)
-        )
+        """The provenance of a panel's picture: its own title, the head and the sentences that it shows."""
+        return self._origin(name, self.panels[name])
+
+    def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
+        one_head, sentences = (panel.one_head, panel.sentences or None) if panel else (True, None)
+        return self.provenance.of_figure(NUMBER.sub("", name), one_head=one_head, sentences=sentences)
+
+
+def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
+    """Panels by their names with a number before each."""
+    return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
@@ -85,10 +103,10 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
     """The chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
 
-    plain: for print and slides, nothing above it that the chart doesn't have itself, and in the light look.
+    plain: for print and slides, nothing above it that the chart doesn't have itself.
     """
     if plain:
-        drawn = draw_svg(in_light(spec))
+        drawn = draw_svg(spec)
     else:
         drawn = draw_svg(titled(spec, provenance, svg_size(draw_svg(spec))[0]))
     if width is not None:

@@ -47,7 +47,7 @@ def html(view: View, width: float | None = None) -> str:
         ),
         paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
     ]
-    return document(view.provenance.title, parts, {live.component for live in view.live.values()})
+    return document(view.provenance.title, parts, {each.live.component for each in view.panels.values() if each.live})
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
@@ -92,13 +92,16 @@ def method(text: str) -> str:
 
 
 def _figures(view: View, width: float | None) -> Iterable[str]:
-    for name, spec in view.figures.items():
-        picture = _data_uri("image/svg+xml", files.svg(spec(), view.origin(name), width))
-        caption = _text(view.captions.get(name, name))
-        figure = f'<figure><img src="{picture}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
-        yield place(view.live[name], figure) if name in view.live else figure
-        if name in view.methods:
-            yield method(view.methods[name])
+    for name, spec in view.pictures.items():
+        panel, picture = view.panels[name], _data_uri("image/svg+xml", files.svg(spec, view.origin(name), width))
+        below = f"<figcaption>{_text(panel.note)}</figcaption>" if panel.note else ""
+        figure = f'<figure><img src="{picture}" alt="{_text(panel.alt)}">{below}</figure>'
+        if panel.live:
+            yield place(panel.live, figure)
+        else:
+            yield f"<h2>{_text(panel.finding)}</h2>{figure}"
+        if panel.method:
+            yield method(panel.method)
 
 
 def _hash(text: str) -> str:
@@ -107,10 +110,9 @@ def _hash(text: str) -> str:
 
 
 def _tables(view: View) -> Iterable[str]:
-    for name, make in view.tables.items():
-        frame = make()
-        file = f"{name}.csv"
-        whole = _data_uri("text/csv;charset=utf-8", files.csv(frame, view.origin(name)))
+    for name, (make, origin) in view.tables.items():
+        frame, file = make(), f"{name}.csv"
+        whole = _data_uri("text/csv;charset=utf-8", files.csv(frame, origin))
         shown = "" if len(frame) <= SHOWN_ROWS else f", the first {SHOWN_ROWS} shown here"
         yield f"<h2>{_text(name)}</h2>"
         yield (

@@ -22,14 +22,13 @@ from selfattn.analysis.hiding import (
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.word_map import Attended, attended
 from selfattn.charts import share
-from selfattn.charts.vega import Spec
 from selfattn.charts.way import way
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.panel import Live, Look, Panel, Tables
+from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ALL, CLEAR, NAMED
@@ -151,14 +150,8 @@ def put_together(
         code=code,
         method="" if guess else _method(encoder, pair, means, over_many),  # it gives the answer away
         live=Live("way", asking(data, question) if guess else data | ({"guessed": list(guessed)} if guessed else {})),
+        share=None if guess else lambda look: share.share(data, look.theme),
     )
-
-
-def share_picture(panel: Panel, look: Look) -> Spec:
-    """The panel as a picture to send on, 1200 x 675."""
-    if panel.live is None:
-        raise ValueError(f"Expected a panel of the main view, got {panel.name!r}, which has no live data.")
-    return share.share(panel.live.data, look.theme)
 
 
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:

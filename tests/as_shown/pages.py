@@ -18,6 +18,7 @@ from selfattn.analysis.measures import MEASURES
 from selfattn.dashboard import cache as kept
 from selfattn.dashboard import figures
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
 from tests.pages.conftest import APP, addresses, load_asked
 
@@ -158,11 +159,11 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
             at.button(key=click).click().run()
     assert not at.exception, at.exception[0].message
     record = records[-1] if records else figures.Page()  # none of a page that ends with a message
-    captions = {each.caption for _, each in record.noted}
+    captions = {text for each in record.panels for text in (each.note, each.alt)}
     said = [text for text in _said(at) if text not in captions]
     items = {"says": texts(said)}
-    for number, (name, each) in enumerate(record.noted, start=1):
-        items[f"figure {number}"] = figure(name, each.caption, each.table(), each.draw())
+    for number, each in enumerate(record.panels, start=1):
+        items[f"figure {number}"] = figure(each.name, each.alt, each.table, each.picture(Look()))
     shown = {str(number): table(frame.value) for number, frame in enumerate(at.dataframe, start=1)}
     shown |= {f"download {name}": table(make()) for name, make in record.tables.items()}
     return items | ({"tables": shown} if shown else {})

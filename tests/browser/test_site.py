@@ -11,12 +11,12 @@ from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS
 from selfattn.export import report
 from selfattn.export.component_page import place
-from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from selfattn.export.site import write_site
 from selfattn.panel import Live
 from tests.browser.conftest import watch
 from tests.browser.way_data import VARIANTS
+from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.browser
 
@@ -99,9 +99,9 @@ def test_without_scripts_the_page_says_it(site, open_file):
 def test_report_with_several_components(open_file, tmp_path):
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], LIGHT)
     lives = {name: Live("way", VARIANTS[name]) for name in ("bank", "star")}
-    draw = {name: lambda: spec for name in (*lives, "still")}
+    panels = [panel_of(spec, name=name, live=lives.get(name)) for name in (*lives, "still")]
     file = tmp_path / "report.html"
-    file.write_text(report.html(View("name", Provenance(title="Title"), draw, {}, live=lives)), "utf-8")
+    file.write_text(report.html(view_of(Provenance(title="Title"), *panels)), "utf-8")
     page = open_file(file)
     findings = page.locator(".finding")
     expect(findings).to_have_text([VARIANTS[name]["finding"] for name in lives])

@@ -12,7 +12,7 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
-from selfattn.views.main_view import main_view, share_picture
+from selfattn.views.main_view import main_view
 
 LABELLED = labelled_sentences()
 ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
@@ -155,7 +155,7 @@ def test_the_picture_is_drawn(panels, dark):
 
 
 def test_the_shared_picture(panels):
-    spec = share_picture(panels["bank"], Look(dark=True))
+    spec = panels["bank"].share(Look(dark=True))
     assert (spec["width"], spec["height"]) == (1200, 675)
     points = spec["datasets"]["points"]
     line = panels["bank"].live.data["way"]
@@ -164,9 +164,9 @@ def test_the_shared_picture(panels):
     assert what(points, 'without "river"')[0]["value"] == pytest.approx(line["at"][0] + share)
     assert [each["value"] for each in what(points, "dot")] == [dot["x"] for dots in line["dots"] for dot in dots]
     for word, sides in (("star", "AB"), ("wave", "AB"), ("عين", "B")):
-        found = share_picture(panels[word], Look())["datasets"]["points"]
+        found = panels[word].share(Look())["datasets"]["points"]
         assert [name for name in "AB" if what(found, name)] == list(sides), word
-    sets = share_picture(panels["عين"], Look())["datasets"]
+    sets = panels["عين"].share(Look())["datasets"]
     (struck,) = what(sets["rects"], "word")
     data = panels["عين"].live.data
     assert struck["value"] == Shown(data).share(*Shown(data).answer) and Shown(data).answer[0] == 1
@@ -184,7 +184,7 @@ def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
         *_, panel = main_view(reader, *sides)
         _, sets = drawn(panel)
         assert "Through which heads" in texts_of(sets) or not sets["points"]
-        alt.Root.validate(share_picture(panel, Look()))
+        alt.Root.validate(panel.share(Look()))
         assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 

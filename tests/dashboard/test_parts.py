@@ -11,7 +11,7 @@ from selfattn.dashboard import parts, session
 @pytest.mark.parametrize("computes", [True, False])
 def test_a_part_that_computes_has_its_own_room_and_record(monkeypatch, computes):
     """A room outside the part can't be filled when it runs by itself."""
-    record, shown = SimpleNamespace(news="the page's", noted=["a figure"], tables={"its": "table"}), []
+    record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)
     monkeypatch.setattr(parts.st, "container", lambda: "its own")
@@ -19,9 +19,9 @@ def test_a_part_that_computes_has_its_own_room_and_record(monkeypatch, computes)
 
     def show():
         own = st.session_state[session.RECORD]
-        shown.append((own.news, own.noted, own.tables))
-        own.noted.append("drawn again")
+        shown.append((own.news, own.panels, own.tables))
+        own.panels.append("drawn again")
 
     parts.show_part("a part", show, computes=computes)
     room = "its own" if computes else "the page's"
-    assert shown == [(room, ["drawn again"], {})] and (record.noted, record.tables) == (["a figure"], {"its": "table"})
+    assert shown == [(room, ["drawn again"], {})] and (record.panels, record.tables) == (["a figure"], {"its": "table"})

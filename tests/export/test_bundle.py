@@ -12,9 +12,9 @@ from PIL import Image
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import bundle
-from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from selfattn.tidy_tables import weights_frame
+from tests.small_panel import panel_of, view_of
 
 
 @pytest.fixture
@@ -24,10 +24,8 @@ def view(encoder):
     origin = Provenance.of(encoder, "What crane attends to", {"A": encoding}, layer=3, head=7, error=1e-8)
     spec = heatmap(weights.numpy(), encoding.tokens, LIGHT)
     frame = weights_frame(weights, encoding.tokens)
-    return View(
-        "name", origin, {"map": lambda: spec, "../curve": lambda: spec}, {"map": lambda: frame, "curve": lambda: frame},
-        {"A": lambda: weights}, {"map": "Crane attends to [SEP]."}, frozenset({"curve", "../curve"}),
-    )  # fmt: skip
+    map_of_a = panel_of(spec, frame, name="map", finding="Crane attends to [SEP].", one_head=True)
+    return view_of(origin, map_of_a, panel_of(spec, frame, name="../curve"), arrays={"A": lambda: weights})
 
 
 @pytest.mark.slow
@@ -47,7 +45,7 @@ def test_the_zip_holds_every_part_with_the_numbers_drawn_and_their_own_head(view
     np.testing.assert_allclose(table["weight"], weights.flatten(), atol=1e-5)
     assert set(zip(table["layer"], table["head"])) == {(3, 7)} and not {"layer", "head"} & {*curve}
     assert b"layer 3, head 7" in content["figures/map.svg"] and b"layer 3" not in content["figures/curve.svg"]
-    assert b"<figcaption>Crane attends to [SEP].</figcaption>" in content["report.html"]
+    assert b"<h2>Crane attends to [SEP].</h2>" in content["report.html"]
 
 
 def test_file_names_stay_inside_the_folder():

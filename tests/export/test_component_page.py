@@ -12,10 +12,10 @@ import pytest
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import component_page, report
-from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from tests.browser.way_data import VARIANTS
 from tests.export.test_report import Elements
+from tests.small_panel import panel_of, view_of
 
 HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u2028 \x07 \ud800'
 
@@ -104,10 +104,9 @@ def test_a_page_without_components_runs_nothing():
 @pytest.mark.usefixtures("components")
 def test_report_has_the_component_and_its_picture_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
-    draw = {"figure": lambda: spec, "still": lambda: spec}
     origin = Provenance(title="title", sentences={"A": HOSTILE})
-    how = {"figure": f"First.\n\n{HOSTILE}"}
-    page = report.html(View("name", origin, draw, {}, live={"figure": live("one", {"said": HOSTILE})}, methods=how))
+    moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
+    page = report.html(view_of(origin, moving, panel_of(spec, name="still", alt="still")))
     (_, block), (kind, _) = scripts(page)
     assert json.loads(block) == {"said": HOSTILE} and kind == {"type": "module"}
     without = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)

@@ -13,10 +13,10 @@ from PIL import Image
 
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.labels import drawable, drawable_spec, expression
-from selfattn.charts.theme import DARK, LIGHT
-from selfattn.charts.vega import in_light
+from selfattn.charts.theme import LIGHT
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
+from tests.small_panel import panel_of
 
 TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\ufffe \ud800", "😀"]
 
@@ -63,8 +63,19 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
 
 
 def test_a_figure_has_its_own_title_head_and_sentences(provenance):
-    view = files.View("page", provenance, {}, {}, headless=frozenset({"2. curve"}), shows={"1. map of B": ("B",)})
-    map_of_b, curve, both = (view.origin(name) for name in ("1. map of B", "2. curve", "3. strip at L3 H7"))
+    table = pd.DataFrame({"x": [1]})
+    tables = {"numbers": table, "more": table}
+    panels = files.numbered(
+        [
+            replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables),
+            panel_of({}, name="curve"),
+            panel_of({}, name="strip at L3 H7", one_head=True),
+        ]
+    )
+    view = files.View("page", provenance, panels, {"of the page": lambda: table})
+    map_of_b, curve, both = map(view.origin, panels)
+    assert [*view.tables] == ["1. map of B", "more", "2. curve", "3. strip at L3 H7", "of the page"]
+    assert [view.tables[name][1].title for name in ("1. map of B", "more")] == ["Map of B, L3 H7", "More, L3 H7"]
     assert [origin.title for origin in (map_of_b, curve, both)] == ["Map of B, L3 H7", "Curve", "Strip at L3 H7"]
     assert list(map_of_b.sentences) == list(map_of_b.tokens) == ["B"]
     assert both.sentences == curve.sentences == provenance.sentences
@@ -96,19 +107,12 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
 def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metadata(n, provenance):
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
-    dark, light = (heatmap(weights, words, theme, kind="signed", marked=[1]) for theme in (DARK, LIGHT))
-    assert in_light(dark) == in_light(light) == light
-    plain = files.svg(dark, provenance, plain=True)
-    assert drawn_texts(plain) == drawn_texts(files.draw_svg(light)) and "What bank sees" in plain
-    assert "What bank sees" not in drawn_texts(plain) and "What bank sees" in drawn_texts(files.svg(dark, provenance))
-    pixels = np.asarray(Image.open(io.BytesIO(files.png(dark, provenance, 1, plain=True))).convert("RGB"))
+    spec = heatmap(weights, words, LIGHT, kind="signed", marked=[1])
+    plain = files.svg(spec, provenance, plain=True)
+    assert drawn_texts(plain) == drawn_texts(files.draw_svg(spec)) and "What bank sees" in plain
+    assert "What bank sees" not in drawn_texts(plain) and "What bank sees" in drawn_texts(files.svg(spec, provenance))
+    pixels = np.asarray(Image.open(io.BytesIO(files.png(spec, provenance, 1, plain=True))).convert("RGB"))
     assert pixels[0, 0].tolist() == [255, 255, 255]
-
-
-def test_the_light_look_leaves_what_was_typed():
-    typed = f"the sky is {DARK.background}"
-    dark, light = (heatmap(np.eye(2), ["a", typed], theme) for theme in (DARK, LIGHT))
-    assert typed in str(dark) and in_light(dark) == light
 
 
 def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encoder, provenance):

@@ -13,6 +13,7 @@ from selfattn.charts.theme import LIGHT
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
+from tests.small_panel import panel_of, view_of
 
 HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
 
@@ -40,7 +41,7 @@ def view(encoder) -> View:
     )
     spec = heatmap(np.eye(2), ["a", HOSTILE], LIGHT)
     table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 100 + [0.5] * 50})
-    return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, captions={"figure": HOSTILE})
+    return view_of(origin, panel_of(spec, table, finding=HOSTILE, alt=HOSTILE, note=HOSTILE))
 
 
 def test_text_is_escaped_and_nothing_is_fetched_or_run(view):

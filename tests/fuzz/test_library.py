@@ -18,6 +18,7 @@ from selfattn.export.provenance import Provenance
 from selfattn.tidy_tables import against_frame, strip_frame, weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
+from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
@@ -77,15 +78,14 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
         own = strip_frame(encoding, weights[word.start], word, "A")
         row = butterfly(against_frame(own, own), LIGHT, name=text[:50])
         origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
-        tables = {"weights": lambda: weights_frame(weights, encoding.tokens)}
         specs = {"map": chart, "row": row}
         for spec in specs.values():
             json.dumps(spec)
             root = ElementTree.fromstring(files.svg(spec, origin))
             assert {element.tag.rsplit("}")[-1] for element in root.iter()} <= DRAWN
         assert files.png(specs["row"], origin, scale=0.5)[:4] == b"\x89PNG"
-        view = files.View("x", origin, {"map": lambda: specs["map"]}, tables, captions={"map": text})
-        elements = Elements(report.html(view))
+        panel = panel_of(specs["map"], weights_frame(weights, encoding.tokens), finding=text, alt=text, note=text)
+        elements = Elements(report.html(view_of(origin, panel)))
         assert "script" not in [name for name, _ in elements.found]
         assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
 

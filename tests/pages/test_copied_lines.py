@@ -11,6 +11,7 @@ from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
+from selfattn.panel import Look
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
@@ -36,11 +37,11 @@ def copied(monkeypatch):
         assert not at.error
         lines = [code.value for code in at.code if "import notebook" in code.value or "load_encoder" in code.value]
         if not lines:
-            return list(records[-1].figures.values()), "", None
+            return records[-1].panels, "", None
         *before, last = lines[0].splitlines()
         names = {}
         exec("\n".join(before), names)
-        return list(records[-1].figures.values()), lines[0], eval(last, names)
+        return records[-1].panels, lines[0], eval(last, names)
 
     return opened
 
@@ -86,14 +87,14 @@ def test_the_lines_draw_the_pages_numbers(page, query, figure, column, folders, 
         if key in named:
             named |= {key: "another ...", f"{prefix}other": folders[named[key]]}
     shown, _, made = copied(page, named)
-    on_page, copies = drawn(shown[figure].draw(), column), drawn(made, column)
+    on_page, copies = drawn(shown[figure].picture(Look()), column), drawn(made, column)
     assert len(on_page) > 1
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
 def test_the_lines_of_inside_a_head_draw_its_weights(copied):
     shown, _, made = copied("inside-a-head", TWICE | {"step": "weights"})
-    on_page, frame = shown[0].table(), drawn_frame(made.to_dict()).drop_duplicates(["sentence", "place"])
+    on_page, frame = shown[0].table, drawn_frame(made.to_dict()).drop_duplicates(["sentence", "place"])
     for sentence in "AB":
         weights = frame["weight"][frame["sentence"] == sentence].dropna().tolist()
         assert weights == list(map(numbers.decimal, on_page["weights"][on_page["row"] == sentence]))
@@ -107,7 +108,7 @@ def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, 2), ("negation", 1, 12)])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
-    weights, own = drawn(made, "value"), shown[figure].table()["weight"].to_numpy()[:n]
+    weights, own = drawn(made, "value"), shown[figure].table["weight"].to_numpy()[:n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
@@ -123,7 +124,7 @@ def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
     shown, lines, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
     assert lines.startswith("import pandas as pd\nfrom selfattn import load_encoder, notebook\n")
     assert 'senses = pd.read_csv("your_table.csv")  # your own' in lines
-    assert drawn(made, "value") == pytest.approx(drawn(shown[0].draw(), "value"), abs=1e-5)
+    assert drawn(made, "value") == pytest.approx(drawn(shown[0].picture(Look()), "value"), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -34,25 +34,23 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
         assert not views
         return
     view = views[-1]
-    assert len(view.figures) >= len(pictures)
-    for name in view.figures:
-        table = view.tables.get(name)
-        assert table is not None and len(table()), name
-        assert view.captions.get(name), name
+    assert len(view.panels) >= len(pictures)
+    for name, panel in view.panels.items():
+        assert len(panel.table) and panel.alt, name
         assert not name.endswith("..."), name  # a name of its own, not the beginning of its caption
-    titles = [view.origin(name).title for name in view.figures]
+    titles = [view.origin(name).title for name in view.panels]
     assert len(set(titles)) == len(titles)
-    assert at.selectbox(key="download_figure").options == list(view.figures)
+    assert at.selectbox(key="download_figure").options == list(view.panels)
     page = report.html(view)
-    assert page.count('<img src="data:image/svg') == len(view.figures)
-    assert ("<script" in page) == bool(view.live) and "http://" not in page.replace("http://www.w3.org", "").replace(
-        "http://localhost", ""
-    )
+    assert page.count('<img src="data:image/svg') == len(view.panels)
+    assert ("<script" in page) == any(panel.live for panel in view.panels.values()) and "http://" not in page.replace(
+        "http://www.w3.org", ""
+    ).replace("http://localhost", "")
 
 
 def test_a_figures_file_names_its_own_head_or_none(views):
     at = opened("pages/explore/all_heads.py", head="L3 H7", map_of="average", download_numbers=True)
-    origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].figures}
+    origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     card = origins.pop("map: The average of L3's heads")
     assert origins.pop("all heads").layer is card.layer is None
     names = at.selectbox(key="download_figure").options
