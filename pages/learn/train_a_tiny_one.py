@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import heading
 from selfattn.dashboard.queue import costly_slot
@@ -55,11 +58,11 @@ def train(settings: Settings) -> None:
     st.rerun()
 
 
-def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
-    """Show a map (7, 7), and below it the weight from [CLS] to position 4."""
-    chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
+def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
+    """Show a map (7, 7), and above it the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
-    teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
+    chart = partial(heatmap, weights, TOKENS, maximum=1.0, cell=36)
+    teaching.steps(name, f"[CLS] gives position 4 {given:.2f}{more}.", {title: chart}, width=370, key=key)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
@@ -71,12 +74,14 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
          for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall))]
     )  # fmt: skip
     with teaching.row():
-        chart = teaching.curves(curves, "epoch", "loss", log="y", size=(240, 230))
-        teaching.figure("Loss", chart, f"After epoch {states[-1].epoch}: {last.loss:.4f}.", key=f"{key}.loss")
-        chart = teaching.curves(rates, "epoch", "rate", "of", domain=(0, 1), size=(240, 230))
-        caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
-        teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
-        show_map(f"Attention on the positives, epoch {chosen.epoch}", chosen.weights, EVEN, key=f"{key}.map")
+        loss = partial(lines, curves, "epoch", "loss", log="y", size=(240, 230))
+        finding = f"After epoch {states[-1].epoch} the loss is {last.loss:.4f}."
+        teaching.steps("loss", finding, {"Loss": loss}, width=340, key=f"{key}.loss")
+        right = partial(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
+        finding = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
+        teaching.steps("right answers", finding, {"Right answers": right}, width=340, key=f"{key}.rates")
+        title = f"Attention on the positives, epoch {chosen.epoch}"
+        show_map("positives", title, chosen.weights, EVEN, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
@@ -151,7 +156,8 @@ teaching.prose(
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
-with teaching.panel("The model's layers", 560):
+with st.container(width=560):
+    st.markdown("**The model's layers**")
     st.dataframe(layers, hide_index=True)
     st.text(
         f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
@@ -160,7 +166,7 @@ with teaching.panel("The model's layers", 560):
 used, states = session.TRAINED.get()
 if used is None:
     start = next(tiny_model.train(settings))
-    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
+    show_map("positives", "Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
 elif states:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")

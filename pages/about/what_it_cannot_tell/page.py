@@ -1,5 +1,7 @@
 """Limits of weights, removed heads, sense scores and the recomputation, each with a live counter-example."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
@@ -11,7 +13,7 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, this_page
+from selfattn.dashboard.figures import heading, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PAIRS
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
@@ -31,8 +33,8 @@ def show_hidden_words(encoder: Encoder) -> None:
         return
     kept = stored_report(HiddenWordsReport, encoder)
     report = counterexamples.stored_or_measured(encoder, kept and kept.report)
-    chart = agreement_list(report, current_theme())
-    teaching.figure("How often each way names the most telling word", chart, on_trial(report), teaching.PICTURE)
+    title = "How often each way names the most telling word"
+    teaching.steps("telling words", on_trial(report), {title: partial(agreement_list, report)}, width=teaching.PICTURE)
 
 
 def show_weights(encoder: Encoder) -> None:
@@ -47,11 +49,9 @@ def show_weights(encoder: Encoder) -> None:
         return
     own, other = frame.columns[1:]
     top = 1.2 * float(frame[[own, other]].max(axis=None))  # one scale for both, with room for the numbers
-    with teaching.row():
-        for column in (own, other):
-            chart = bar_list(frame, column, current_theme(), domain=(0, top))
-            teaching.figure(column.capitalize(), chart, f"These eight: {weight(frame[column].sum())} of 1.", 400)
-    st.text(same, width="stretch")
+    charts = {column.capitalize(): partial(bar_list, frame, column, domain=(0, top)) for column in (own, other)}
+    sums = " and ".join(weight(frame[column].sum()) for column in (own, other))
+    teaching.steps("other weights", same, charts, note=f"These eight tokens get {sums} of 1.")
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:
