@@ -159,13 +159,16 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
             at.button(key=click).click().run()
     assert not at.exception, at.exception[0].message
     record = records[-1] if records else figures.Page()  # none of a page that ends with a message
-    captions = {text for each in record.panels for text in (each.note, each.alt)}
+    captions = {text for each in record.panels for text in (f"**{figures.literal(each.finding)}**", each.note)}
     said = [text for text in _said(at) if text not in captions]
     items = {"says": texts(said)}
     for number, each in enumerate(record.panels, start=1):
-        items[f"figure {number}"] = figure(each.name, each.alt, each.table, each.picture(Look()))
+        said = "\n".join(dict.fromkeys(filter(None, (each.finding, each.alt, each.note))))
+        items[f"figure {number}"] = figure(each.name, said, each.table, each.picture(Look()))
     shown = {str(number): table(frame.value) for number, frame in enumerate(at.dataframe, start=1)}
-    shown |= {f"download {name}": table(make()) for name, make in record.tables.items()}
+    others = {name: panel.tables[name] for panel in record.panels for name in list(panel.tables)[1:]}
+    others |= {name: make() for name, make in record.tables.items()}
+    shown |= {f"download {name}": table(frame) for name, frame in others.items()}
     return items | ({"tables": shown} if shown else {})
 
 
