@@ -1,7 +1,5 @@
 """Before attention: how a recurrent net passed words along, what attention does and costs instead, and what a mean loses."""
 
-from functools import partial
-
 import streamlit as st
 
 from selfattn.charts.curves import lines
@@ -11,6 +9,7 @@ from selfattn.dashboard.figures import heading
 from selfattn.kernel import attend
 from selfattn.lessons import recurrence, worked_example
 from selfattn.numbers import error, vector
+from selfattn.views.lesson import drawing
 from selfattn.words import split_words
 
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
@@ -65,10 +64,13 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            looks |= {"series": "network", "titles": ("word", column), "size": (400, 240)}
             # What is left at the second word, network by network.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
-            chart = {title: partial(lines, signal, "step", column, **looks)}
+            chart = {
+                title: drawing(
+                    lines, signal, "step", column, series="network", titles=("word", column), size=(400, 240), **looks
+                )
+            }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
         "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. All three are "
@@ -86,7 +88,7 @@ def show_costs() -> None:
             "cost",
             "With its four projections attention multiplies more at any length: twice as much for a few words, four times at "
             "1024 (2 d).",
-            {"Multiplications in one layer, d = 512": partial(lines, counts, "words", "multiplications", **looks)},
+            {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
             note="Scores and values alone need less below 512 (d). What attention saves is steps in a row: 1 for n.",
             width=470,
         )

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -16,6 +15,7 @@ from selfattn.dashboard.queue import costly_slot
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
+from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # the source's probabilities for two sentences
@@ -61,7 +61,7 @@ def train(settings: Settings) -> None:
 def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
     """Show a map (7, 7), and above it the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
-    chart = partial(heatmap, weights, TOKENS, maximum=1.0, cell=36)
+    chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
     teaching.steps(name, f"[CLS] gives position 4 {given:.2f}{more}.", {title: chart}, width=370, key=key)
 
 
@@ -74,10 +74,10 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
          for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall))]
     )  # fmt: skip
     with teaching.row():
-        loss = partial(lines, curves, "epoch", "loss", log="y", size=(240, 230))
+        loss = drawing(lines, curves, "epoch", "loss", log="y", size=(240, 230))
         finding = f"After epoch {states[-1].epoch} the loss is {last.loss:.4f}."
         teaching.steps("loss", finding, {"Loss": loss}, width=340, key=f"{key}.loss")
-        right = partial(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
+        right = drawing(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
         finding = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
         teaching.steps("right answers", finding, {"Right answers": right}, width=340, key=f"{key}.rates")
         title = f"Attention on the positives, epoch {chosen.epoch}"
@@ -128,16 +128,16 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     with teaching.messages():
         tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
-    own = tiny_model.mean_weights(last.model, tokens)
-    weights = own[0].tolist()
+    st.text(f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}).")
     labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
-    frame = pd.DataFrame({"token": labels, "weight": weights})
-    most = weights.index(max(weights))
-    caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
+    teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
     with teaching.row():
-        for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
-            show_map(title, matrix, width=370)
-        teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
+        own = tiny_model.mean_weights(last.model, tokens)
+        for name, title, matrix in (
+            ("sentence 0", "Sentence 0's own map", sentence_0),
+            ("your sentence", "The map of your sentence", own),
+        ):
+            show_map(name, title, matrix)
 
 
 heading("Train a tiny one")

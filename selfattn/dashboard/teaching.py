@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
@@ -21,9 +20,12 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.numbers import WEIGHT, decimal, vector
-from selfattn.views.lesson import Drawing, lesson_panel
+from selfattn.views.kernel_data import QueryRow
+from selfattn.views.kernel_view import kernel_panel
+from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
@@ -89,11 +91,28 @@ def steps(
             st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
 
 
+def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "") -> None:
+    """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
+
+    A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name.
+    """
+    key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
+    chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
+    row = QueryRow(trace=trace, tokens=tuple(tokens), query=chosen, first=0 if whole else asks, text=text)
+
+    def choose(_: str, clicked: Any) -> None:
+        # It comes from a browser.
+        if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
+            key.set(clicked[1])
+
+    show_panel(kernel_panel(row, clicks=whole), choose=choose, states=("query",) if whole else ())
+
+
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:
     """A map that leaves room for another one beside it; its numbers are printed where they fit."""
     cell = min(64, ROOM // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
-    return partial(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": ROOM}), **looks)
+    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": ROOM}), **looks)
 
 
 def take(text: str) -> None:
@@ -115,14 +134,14 @@ def real_head(step: str) -> None:
     steps(
         "a real head",
         f'In a real head, {head}, "bank" has its largest {what} for "{most.token}": {decimal(most[step])}.',
-        {REAL: partial(bar_list, frame, step, width=480)},
+        {REAL: drawing(bar_list, frame, step, width=480)},
     )
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return partial(heatmap, values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
+    return drawing(heatmap, values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:

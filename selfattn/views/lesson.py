@@ -1,6 +1,8 @@
 """The panel of a lesson: its charts side by side, and the lines of code that make what they show."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from selfattn.charts.code_view import kernel_lines
 from selfattn.charts.theme import Theme
@@ -8,6 +10,11 @@ from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
 
 Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
+
+
+def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
+    """A chart's function with all of its arguments but the theme, which follows the positional ones."""
+    return partial(chart, *arguments, **looks)
 
 
 def lesson_panel(

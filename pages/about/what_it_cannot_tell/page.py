@@ -1,7 +1,5 @@
 """Limits of weights, removed heads, sense scores and the recomputation, each with a live counter-example."""
 
-from functools import partial
-
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
@@ -20,6 +18,7 @@ from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
 from selfattn.senses import HiddenWordsReport
+from selfattn.views.lesson import drawing
 
 
 def show_hidden_words(encoder: Encoder) -> None:
@@ -34,7 +33,7 @@ def show_hidden_words(encoder: Encoder) -> None:
     kept = stored_report(HiddenWordsReport, encoder)
     report = counterexamples.stored_or_measured(encoder, kept and kept.report)
     title = "How often each way names the most telling word"
-    teaching.steps("telling words", on_trial(report), {title: partial(agreement_list, report)}, width=teaching.PICTURE)
+    teaching.steps("telling words", on_trial(report), {title: drawing(agreement_list, report)}, width=teaching.PICTURE)
 
 
 def show_weights(encoder: Encoder) -> None:
@@ -49,7 +48,7 @@ def show_weights(encoder: Encoder) -> None:
         return
     own, other = frame.columns[1:]
     top = 1.2 * float(frame[[own, other]].max(axis=None))  # one scale for both, with room for the numbers
-    charts = {column.capitalize(): partial(bar_list, frame, column, domain=(0, top)) for column in (own, other)}
+    charts = {column.capitalize(): drawing(bar_list, frame, column, domain=(0, top)) for column in (own, other)}
     sums = " and ".join(weight(frame[column].sum()) for column in (own, other))
     teaching.steps("other weights", same, charts, note=f"These eight tokens get {sums} of 1.")
 

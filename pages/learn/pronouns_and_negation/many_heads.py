@@ -4,7 +4,6 @@ Source: the lesson's "one head, one relation"; surface patterns as in Clark et a
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import this_page
 from selfattn.encoders.encoder import Encoder
+from selfattn.views.lesson import drawing
 
 KINDS = ("a special token", "itself", "the token before", "the token after", "another token")
 
@@ -46,7 +46,7 @@ def show(encoder: Encoder) -> None:
     tokens = heads.sort_values(["head", "layer"])["token"]
     labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # an ellipsis marks a cut
     looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
-    chart = partial(heatmap, weights.T, across, numbers=labels, **looks)
+    chart = drawing(heatmap, weights.T, across, numbers=labels, **looks)
     finding = f"In most heads the favourite is {most}: {kinds}."
     teaching.steps("favourites", finding, {"What gets most weight in each head": chart})
     teaching.prose(

@@ -4,7 +4,6 @@ Source: the published lesson prints an illustrative row of "good" in the movie s
 """
 
 from collections.abc import Mapping
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -21,6 +20,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import MOVIE, NEGATION_PAIRS, Negation
 from selfattn.lessons.encoded_words import first_word, weight_on
+from selfattn.views.lesson import drawing
 from selfattn.words import split_words, to_groups
 
 OPTIONS = ("yes, amazing gives not at most half as much as good does", "no, amazing gives more than that")
@@ -87,9 +87,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor]) -> None:
     printed = pd.DataFrame({"token": [word.text for word in movie.words], "weight": ILLUSTRATIVE_ROW})
     frames = {"“good”, as printed": printed}
     frames |= {f"“{word}”, {head}": printed.assign(weight=row.tolist()) for word, row in rows.items()}
-    charts = {
-        title: partial(bar_list, frame, "weight", domain=(0, 1.2), width=200) for title, frame in frames.items()
-    }
+    charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.2), width=200) for title, frame in frames.items()}
     given = ", ".join(f'"{word}" gives it {float(row[NOT]):.2f}' for word, row in rows.items())
     rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} of “{word}”" for word, row in rows.items())
     finding = f'As printed, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}; in {head} {given}.'

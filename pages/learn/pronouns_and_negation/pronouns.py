@@ -1,7 +1,5 @@
 """Scores every head on attending from a pronoun to its noun, against luck and against mere distance."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -17,6 +15,7 @@ from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import share, span, weight
+from selfattn.views.lesson import drawing
 
 LEAN = 0.05  # a smaller difference between two weights is no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
@@ -118,6 +117,6 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     teaching.steps(
         "unresolved",
         f'{head} {lean}; of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
-        {f"What “{UNRESOLVED.pronoun}” gives them": partial(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
+        {f"What “{UNRESOLVED.pronoun}” gives them": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
         note=f"A lean is a difference of {LEAN:.2f} or more.",
     )

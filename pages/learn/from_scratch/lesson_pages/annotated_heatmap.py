@@ -3,8 +3,6 @@
 Source: the published figure, whose weights are printed with two decimals.
 """
 
-from functools import partial
-
 import streamlit as st
 
 from pages.learn.from_scratch.lesson_pages import twelve_tokens
@@ -14,6 +12,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand
+from selfattn.views.lesson import drawing
 
 TITLE = "A whole sentence: read the map"
 STEP = "softmax"
@@ -44,7 +43,7 @@ def show(picture) -> None:
         tokens, row = TOKENS, AMAZING
     weights = trace.weights[row].tolist()
     most = " and ".join(f'"{token}"' for token, weight in zip(tokens, weights) if weight > 0.9 * max(weights))
-    chart = partial(heatmap, trace.weights, tokens, cell=80 if thread else 48)
+    chart = drawing(heatmap, trace.weights, tokens, cell=80 if thread else 48)
     with picture:
         finding = f'"{tokens[row]}" attends most to {most}: {max(weights):.2f}.'
         teaching.steps("map", finding, {"Every weight of the sentence": chart}, "masked", "weights")

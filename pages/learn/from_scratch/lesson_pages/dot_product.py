@@ -5,7 +5,6 @@ length; the stop on a key's length shows the exception.
 """
 
 import math
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +17,7 @@ from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
 from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
 from selfattn.numbers import decimal, plain
+from selfattn.views.lesson import drawing
 
 TITLE = "Score: the dot product"
 STEP = "scores"
@@ -50,8 +50,8 @@ def show(picture) -> None:
     drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
     drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
     charts = {
-        "The two vectors": partial(arrows, drawn, thickness="length", strong="query", size=280),
-        "Two other vectors: their score by the angle": partial(
+        "The two vectors": drawing(arrows, drawn, thickness="length", strong="query", size=280),
+        "Two other vectors: their score by the angle": drawing(
             at_value, curve, "angle", "score", degrees, titles=("angle", "a · b"), width=280
         ),
     }

@@ -4,7 +4,6 @@ Source: the picture of the worked example. Scores belong to the first space, wei
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +18,7 @@ from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Mix: the geometry"
 STEP = "weighted sum"
@@ -50,18 +50,22 @@ def show(picture) -> None:
     compared, mixed = (pd.concat(both, ignore_index=True) for both in ((query, keys), (values, context)))
     path = weighted_path(trace, tokens)
     charts = {
-        "1: query and keys, thick = high score": partial(
-            arrows, compared, thickness="score", strong="query", size=215
-        ),
-        "2, 3: weights": partial(bar_list, steps, "weight", number=SHARE, width=70),
-        "4: values; dashed: weight × value": partial(
+        "1: query and keys, thick = high score": drawing(arrows, compared, thickness="score", strong="query", size=215),
+        "2, 3: weights": drawing(bar_list, steps, "weight", number=SHARE, width=70),
+        "4: values; dashed: weight × value": drawing(
             arrows, mixed, thickness="weight", strong="context", size=215, path=path
         ),
     }
     with picture:
         shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
         teaching.steps(
-            "geometry", _nearest(trace, tokens), charts, "scores", "weights", "context", note=f"Scores → weights: {shares}."
+            "geometry",
+            _nearest(trace, tokens),
+            charts,
+            "scores",
+            "weights",
+            "context",
+            note=f"Scores → weights: {shares}.",
         )
 
 

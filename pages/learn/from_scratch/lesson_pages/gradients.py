@@ -3,8 +3,6 @@
 Source: Rumelhart, Hinton and Williams 1986 (learning by propagating errors back); here through the kernel, by torch's autograd.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 import torch
@@ -15,6 +13,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
+from selfattn.views.lesson import drawing
 
 TITLE = "Learned, not ruled"
 STEP = "a real head"
@@ -42,8 +41,8 @@ def show(picture) -> None:
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
     charts = {
-        f"Gradient of the weight on “{token}”": partial(heatmap, matrix, rows, **looks),
-        "Following it, step by step": partial(
+        f"Gradient of the weight on “{token}”": drawing(heatmap, matrix, rows, **looks),
+        "Following it, step by step": drawing(
             lines, history, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
         ),
     }

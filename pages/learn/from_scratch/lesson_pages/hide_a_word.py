@@ -1,7 +1,5 @@
 """Hide one word from another by the mask, and see what the other becomes: in the hand-made head."""
 
-from functools import partial
-
 import streamlit as st
 import torch
 
@@ -12,6 +10,7 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute
 from selfattn.numbers import decimal, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Hide a word"
 STEP = "softmax"
@@ -46,9 +45,9 @@ def show(picture) -> None:
     after = torch.stack([each.total[:2] for each in made.values()])
     looks = {"columns": ABOUT[:2], "kind": "signed", "names": ("", "about"), "cell": (56, 60)}
     charts = {
-        "Masked scores": partial(both, "masked"),
-        "Weights": partial(both, "weights"),
-        "“bank” afterwards": partial(heatmap, after, tuple(made), **looks),
+        "Masked scores": drawing(both, "masked"),
+        "Weights": drawing(both, "weights"),
+        "“bank” afterwards": drawing(heatmap, after, tuple(made), **looks),
     }
     with picture:
         before, without = (each.trace.weights[BANK, BANK] for each in made.values())

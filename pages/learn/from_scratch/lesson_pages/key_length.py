@@ -16,6 +16,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.lessons import worked_example
 from selfattn.numbers import decimal, plain, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Score: length counts too"
 STEP = "scores"
@@ -47,7 +48,7 @@ def show(picture) -> None:
     twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
     titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
-    charts = {title: partial(bar_list, found, column, width=110) for column, title in titles.items()}
+    charts = {title: drawing(bar_list, found, column, width=110) for column, title in titles.items()}
     with picture:
         finding = (
             f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "

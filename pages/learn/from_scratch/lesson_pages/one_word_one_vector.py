@@ -5,7 +5,6 @@ Wiedemann et al. 2019 (the vectors separate the senses). Points are unit vectors
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -28,6 +27,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.examples import NEUTRAL_SENTENCES, STATIC_WORD_SENTENCES
 from selfattn.numbers import cosine, share
 from selfattn.senses.nearest_centroid import cosines
+from selfattn.views.lesson import drawing
 
 TITLE = "The problem: one word, one vector"
 STEP = "embeddings"
@@ -94,7 +94,7 @@ def show(picture) -> None:
 
     charts = {
         "Where each sentence takes it": moved,
-        "Mean cosine (−1: static)": partial(
+        "Mean cosine (−1: static)": drawing(
             lines, curves, "stage", "cosine", series="pairs", titles=("layers", ""), size=(270, 250)
         ),
     }
@@ -108,7 +108,7 @@ def show(picture) -> None:
         with st.expander("Details"):
             matrix = cosines(paths.layers[layer])
             row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
-            chart = partial(heatmap, matrix, frame["label"], maximum=1.0, names=("sentence", "and"), cell=46)
+            chart = drawing(heatmap, matrix, frame["label"], maximum=1.0, names=("sentence", "and"), cell=46)
             lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
             teaching.steps("every two", lowest, {"Cosine of every two vectors": chart})
             st.text(

@@ -1,7 +1,5 @@
 """The padding mask: a short sentence in a batch of longer ones."""
 
-from functools import partial
-
 import streamlit as st
 
 from selfattn.charts.bars import Row, bars
@@ -10,6 +8,7 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.numbers import error
+from selfattn.views.lesson import drawing
 
 TITLE = "Normalise: the padding mask"
 STEP = "softmax"
@@ -52,9 +51,9 @@ def show(picture) -> None:
 
     top = float(alone.weights[row].max())
     charts = {
-        "Weights, alone": partial(one_row, alone.weights[row].tolist(), top),
-        "Masked scores, with padding": partial(one_row, trace.masked[row].tolist(), 0.0),
-        "Weights, with padding": partial(one_row, trace.weights[row].tolist(), top),
+        "Weights, alone": drawing(one_row, alone.weights[row].tolist(), top),
+        "Masked scores, with padding": drawing(one_row, trace.masked[row].tolist(), 0.0),
+        "Weights, with padding": drawing(one_row, trace.weights[row].tolist(), top),
     }
     with picture:
         gets = f"at most {error(share)}" if share else "exactly 0"

@@ -4,8 +4,6 @@ Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: 
 starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 import torch
@@ -17,6 +15,7 @@ from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import one_head_by_hand as thread
 from selfattn.numbers import plain, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Project: one embedding, three roles"
 STEP = "Q, K, V"
@@ -75,7 +74,7 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
         f"X {name}: a {role}": (made, words, numbers, ("word", role)),
     }
     charts = {
-        title: partial(heatmap, values, rows, columns=across, names=names, kind="signed", cell=46)
+        title: drawing(heatmap, values, rows, columns=across, names=names, kind="signed", cell=46)
         for title, (values, rows, across, names) in drawn.items()
     }
     n, (d_model, d_k) = len(words), matrix.shape

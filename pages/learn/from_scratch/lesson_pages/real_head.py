@@ -1,7 +1,5 @@
 """The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -17,6 +15,7 @@ from selfattn.dashboard.figures import say, this_page
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.numbers import SHARE
+from selfattn.views.lesson import drawing
 
 TITLE = "Now a real encoder"
 STEP = "a real head"
@@ -41,7 +40,7 @@ def show(picture) -> None:
         each = zip(pair.words[side], pair.share[side].tolist())
         rows = [(word.label, share) for word, share in each if not word.is_punctuation]
         frame = pd.DataFrame(rows, columns=["token", "share"])
-        charts[f"{name}: {REAL.sentences[side]}"] = partial(
+        charts[f"{name}: {REAL.sentences[side]}"] = drawing(
             bar_list, frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250
         )
     st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")

@@ -1,7 +1,5 @@
 """What happens to the context: it is added to the word's own vector, and the sum is brought to one size."""
 
-from functools import partial
-
 import streamlit as st
 import torch
 
@@ -14,6 +12,7 @@ from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.encoders.capture import Head
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, compute, embeddings_of
 from selfattn.numbers import decimal, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Add: the word keeps itself"
 STEP = "context"
@@ -38,7 +37,7 @@ def show(picture) -> None:
     spread = made.total.std(unbiased=False)
     normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
     table = torch.stack([own, made.added, made.total, normed])
-    chart = partial(heatmap, table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
+    chart = drawing(heatmap, table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
     with picture:
         context, nothing = made.trace.context[BANK], float(made.added.abs().max()) == 0
         teaching.steps(

@@ -5,7 +5,6 @@ independent with mean 0 and variance 1 has mean 0 and variance d_k.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
 from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Score: why divide by √d_k"
 STEP = "scores"
@@ -50,7 +50,7 @@ def show(picture) -> None:
     ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
     st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
-    charts = {way: partial(bar_list, frame, way, width=130, domain=(0, 1.3)) for way in ways}
+    charts = {way: drawing(bar_list, frame, way, width=130, domain=(0, 1.3)) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
         finding = f"At d_k = {d_k} the largest weight is: {largest}."
@@ -99,8 +99,10 @@ def _figures(frame: pd.DataFrame) -> None:
             ("Variance of random scores (√ of it: their size)", "variance", "xy", 2),
             ("How far a change of scores moves the weights", "gradient", "x", 3),
         ):
-            chart = partial(lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220))
-            finding = f"At d_k = 512: {raw[column]:.{digits}f} without the division, {scaled[column]:.{digits}f} with it."
+            chart = drawing(lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220))
+            finding = (
+                f"At d_k = 512: {raw[column]:.{digits}f} without the division, {scaled[column]:.{digits}f} with it."
+            )
             teaching.steps(column, finding, {title: chart}, width=340)
 
 

@@ -4,8 +4,6 @@ Source: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "
 (content addressing with a sharpness), whose inverse is the temperature here.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 import torch
@@ -14,6 +12,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.views.lesson import drawing
 
 TITLE = "A lookup that blends"
 STEP = "embeddings"
@@ -49,11 +48,14 @@ def show(picture) -> None:
     best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
     hard = [float(place == best) for place in range(len(DRAWERS))]
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "hard": hard, "weight": weights, "longer": sharper})
-    looks = {"score": {}} | dict.fromkeys(("hard", "weight", "longer"), {"domain": (0, 1.4)})
-    titles = "How well each fits", "Hard lookup", f"Soft, T = {temperature:g}", "Soft, labels × 10"
     charts = {
-        title: partial(bar_list, frame, column, width=104, marked=best, **look)
-        for title, (column, look) in zip(titles, looks.items())
+        title: drawing(bar_list, frame, column, width=104, marked=best, domain=domain)
+        for title, column, domain in (
+            ("How well each fits", "score", None),
+            ("Hard lookup", "hard", (0, 1.4)),
+            (f"Soft, T = {temperature:g}", "weight", (0, 1.4)),
+            ("Soft, labels × 10", "longer", (0, 1.4)),
+        )
     }
     finding = f'"{DRAWERS[best]}" fits best: hard it gets all, soft {weights[best]:.2f} of 1.'
     note = (
@@ -61,8 +63,8 @@ def show(picture) -> None:
         f"{soft.context[0, 0]:.1f}."
     )
     with picture:
-        hard = "hard = value[scores.argmax()]   # a database's answer"
-        teaching.steps("lookup", finding, charts, "scores", hard, "weights", "context", note=note)
+        own = "hard = value[scores.argmax()]   # a database's answer"
+        teaching.steps("lookup", finding, charts, "scores", own, "weights", "context", note=note)
         teaching.prose(
             "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts equally. Nudge a "
             "label and the soft answer moves a little: so labels can be *learned*."

@@ -20,6 +20,7 @@ from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoding import Encoding
 from selfattn.tidy_tables import heads_frame
+from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 TITLE = "Numbers people draw"
@@ -103,11 +104,11 @@ def show(picture) -> None:
             "Beside what is drawn: what the encoder's heads really give those words, cut to them and made to sum to 1. A "
             "distance of 0 is the same, 1 nothing in common."
         )
-        charts = {title: partial(heatmap, matrix, rows, **looks) for title, matrix in pictures.items()}
+        charts = {title: drawing(heatmap, matrix, rows, **looks) for title, matrix in pictures.items()}
         teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2)
         if textbook.title.startswith("it"):
             weights = encoding.weights(nearest["layer"], nearest["head"])
-            chart = partial(heatmap, weights, encoding.tokens, cell=36)
+            chart = drawing(heatmap, weights, encoding.tokens, cell=36)
             finding = "The whole sentence in the nearest head: each row is one word's attention."
             teaching.steps("nearest head", finding, {str(nearest["name"]): chart})
 

@@ -6,7 +6,6 @@ same vector to every token.
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 import torch
@@ -23,6 +22,7 @@ from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.recurrence import word_vectors
 from selfattn.numbers import decimal, error
+from selfattn.views.lesson import drawing
 
 TITLE = "Order must be added"
 STEP = "embeddings"
@@ -61,12 +61,14 @@ def show(picture) -> None:
     columns = [str(n + 1) for n in range(D_MODEL)]
     looks = {"columns": columns, "names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
     charts = {
-        "Contexts, your order": partial(heatmap, first.context, words, **looks),
-        "The other way round": partial(heatmap, second.context, words[::-1], **looks),
+        "Contexts, your order": drawing(heatmap, first.context, words, **looks),
+        "The other way round": drawing(heatmap, second.context, words[::-1], **looks),
     }
     with picture:
         finding = f"The same word's two contexts differ by up to {decimal(difference)}."
-        note = f"A row's largest weight is {decimal(float(first.weights.amax(-1).mean()))} on average: no word takes all."
+        note = (
+            f"A row's largest weight is {decimal(float(first.weights.amax(-1).mean()))} on average: no word takes all."
+        )
         teaching.steps("order", finding, charts, "scores", "weights", "context", note=note)
         teaching.prose(
             "**Shuffling the words only shuffles the rows.**"
