@@ -176,13 +176,6 @@ def intervals():
     return spec, {"x": ["0 %", "50 %", "100 %"], "y": rows, **marks}
 
 
-def with_its_code():
-    lines = {"first": "first = 1", "second": "second = 2", "third": "third = 3"}
-    (one, left), (other, right) = a_list(FEW), a_list(WORDS[:4])
-    spec = draw.with_code({"second": ("a", one), "first": ("b", other)}, lines, LIGHT)
-    return spec, left, right, code([*lines.values()])
-
-
 def a_against_b():
     weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
     frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
@@ -234,15 +227,13 @@ CHARTS = {
     "lines": powers,
     "moves": some_moves,
     "opened_by_a_click": opened,
-    "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
     "vector_strip": two_strips,
-    "with_code": with_its_code,
 }  # fmt: skip
 PARTS = {
     "accuracy_list": "an interval_list",
     "agreement_list": "an interval_list",
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
-    "code_view": "stands in kernel_row and with_code",
+    "code_view": "stands in kernel_row",
     "token_axes": "stands in heatmap",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",

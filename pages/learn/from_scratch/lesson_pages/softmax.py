@@ -68,8 +68,6 @@ def compute(
     terms: Terms = (),
 ) -> AttentionTrace:
     """One query (d,) over keys (n, d) and values (n, d), zeros where None, and as many `others`, whose keys and values are 0."""
-    both = [
-        torch.cat([rows, rows.new_zeros(others, 2)])
-        for rows in (keys, keys.new_zeros(keys.shape) if values is None else values)
-    ]
-    return attend(query[None], *both, scale=scale, terms=terms)
+    value = keys.new_zeros(keys.shape) if values is None else values
+    more = keys.new_zeros(others, keys.shape[1])
+    return attend(query[None], torch.cat([keys, more]), torch.cat([value, more]), scale=scale, terms=terms)
