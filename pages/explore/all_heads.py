@@ -29,11 +29,11 @@ from selfattn.dashboard.figures import (
     literal,
     say,
     show_chart,
-    show_links,
     side_by_side,
     this_page,
 )
 from selfattn.dashboard.link import say_what_is_missing
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
@@ -130,7 +130,7 @@ def show_card(page: Page, side: PlacedWord) -> None:
     )
     if session.HIDE_SPECIAL.get():
         say(captions.hidden_weight({name: shown.hidden}))
-    st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
+    show_link("inside-a-head", f"Inside {own}: every step")
     with st.expander("What each word attends to most"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
 
@@ -207,7 +207,8 @@ def _line(encoder: Encoder, head: Head, place) -> str:
 
 page = this_page()
 with page.links:
-    show_links("main", "head")
+    show_link("")
+    show_link("inside-a-head")
 
 with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."

@@ -123,7 +123,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
         yes = float(last.model.probability(data.tokens[[place]]))
         published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
         st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
-    sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
+    show_map("sentence 0", "Sentence 0's own map", tiny_model.mean_weights(last.model, data.tokens[[0]]))
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
         tokens = tiny_model.sentence(typed)
@@ -131,13 +131,6 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     st.text(f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}).")
     labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
     teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
-    with teaching.row():
-        own = tiny_model.mean_weights(last.model, tokens)
-        for name, title, matrix in (
-            ("sentence 0", "Sentence 0's own map", sentence_0),
-            ("your sentence", "The map of your sentence", own),
-        ):
-            show_map(name, title, matrix)
 
 
 heading("Train a tiny one")

@@ -37,6 +37,7 @@ class PageEnds(Exception):
 class Page:
     """The record of one run of a page. The pickers set `encoder`, `pair`, `sentence` and `head`."""
 
+    name: str = ""  # in the names of its files
     title: str = ""
     news: Any = st  # a container above the title for transient elements; without the frame, the page itself
     headline: Any = None  # the title's container
@@ -76,21 +77,6 @@ def heading(title: str, question: bool = False) -> None:
         page.title, page.links = title, st.container(horizontal=True, width="content", vertical_alignment="center")
     if not question:
         page.headline.subheader(title, anchor=False)
-
-
-VIEWS = {
-    "main": ("pages/explore/two_sentences/page.py", "The word in two sentences", ":material/compare_arrows:"),
-    "head": ("pages/explore/inside_a_head/page.py", "Inside a head", ":material/search:"),
-    "heads": ("pages/explore/all_heads.py", "All heads", ":material/grid_view:"),
-    "lessons": ("pages/learn/from_scratch/page.py", "New to attention? Start here", ":material/school:"),
-}
-
-
-def show_links(*views: str) -> None:
-    """Show links to other views, by their names in VIEWS."""
-    for view in views:
-        path, label, icon = VIEWS[view]
-        st.page_link(path, label=label, icon=icon)
 
 
 def say(text: str) -> None:

@@ -70,7 +70,7 @@ DEFAULT_OF = Key("default of {}", "a bound widget's default in the previous run"
 LINKED_TO = Key(
     "{} linked to", "by picker: the encoder and revision that a link names; None: load it without a question"
 )
-PAGE = Key("page", "the title of the page whose pickers were drawn last")
+PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # The frame.
 RECORD = Key("page_record", "the record of this run of a page")

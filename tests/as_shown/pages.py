@@ -17,10 +17,11 @@ from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.analysis.measures import MEASURES
 from selfattn.dashboard import cache as kept
 from selfattn.dashboard import figures
+from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
-from tests.pages.conftest import APP, addresses, load_asked
+from tests.pages.conftest import APP, load_asked
 
 View = dict[str, Any]  # the keys of the session and their values; "query": of the address; "click": a button
 
@@ -181,4 +182,4 @@ def _said(at: AppTest) -> list[str]:
     return [here.sub("HERE", text) for text in texts]
 
 
-RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()}
+RECORDS = {address or "start": lambda address=address: shown(address) for address in ENTRIES}

@@ -14,7 +14,8 @@ from selfattn.captions import vectors as vector_captions
 from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import Page, current_theme, say, show_chart, show_links, side_by_side, this_page
+from selfattn.dashboard.figures import Page, current_theme, say, show_chart, side_by_side, this_page
+from selfattn.dashboard.navigation import show_link
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 
@@ -75,7 +76,8 @@ def _alone_reading(page: Page, passes: dict[str, Encoding]) -> str:
 
 page = this_page()
 with page.links:
-    show_links("main", "heads")
+    show_link("")
+    show_link("all-heads")
 
 if not page.encoder.recomputable:
     st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")

@@ -15,7 +15,8 @@ from selfattn.charts.head_map import head_map
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.compute_again import labelled, stored_report
-from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import open_sentences
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
@@ -177,7 +178,8 @@ def open_pair(a: str, b: str, control: str, word: str) -> None:
     open_sentences(None, a, b, control, word, chosen=True)
     say(f"A: {a}\nB: {b}")
     with st.container(horizontal=True):
-        show_links("main", "head")
+        show_link("")
+        show_link("inside-a-head")
 
 
 def offer_tables(report: SeparationReport, head: Head) -> None:

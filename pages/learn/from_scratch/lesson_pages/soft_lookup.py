@@ -58,10 +58,7 @@ def show(picture) -> None:
         )
     }
     finding = f'"{DRAWERS[best]}" fits best: hard it gets all, soft {weights[best]:.2f} of 1.'
-    note = (
-        f"With labels ten times as long {sharper[best]:.2f}. About water, hard hands over {water[best, 0]:.1f}, soft "
-        f"{soft.context[0, 0]:.1f}."
-    )
+    note = f"About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
     with picture:
         own = "hard = value[scores.argmax()]   # a database's answer"
         teaching.steps("lookup", finding, charts, "scores", own, "weights", "context", note=note)
