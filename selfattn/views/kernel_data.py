@@ -6,6 +6,7 @@ A number that is printed travels as its text; the numbers of a strip travel as w
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch import Tensor
 from selfattn import kernel, numbers
 from selfattn.analysis.compare import align
 from selfattn.charts.code_view import source
-from selfattn.charts.labels import isolated_words, right_to_left
+from selfattn.charts.labels import isolated_words
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
@@ -23,14 +24,14 @@ from selfattn.kernel import AttentionTrace
 from selfattn.words import fold
 
 VERSION = 1
-VECTORS, PRODUCTS, HANDED = 10_000, 100, 1000  # parts of queries, keys and values; of query x key; of weight x value
+VECTORS, HANDED = 4, 3  # decimals of queries, keys and values, and of weight x value
 MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
 LEADING = 24
 MINUS = "−"
-# The line of the kernel that makes a column, by the name that the line gives its result.
+# The lines of the kernel that make a column, by the names of their results.
 MAKES = {
-    "products": "scores", "score": "scores", "scaled": "scaled", "masked": "masked", "exponential": "exponentials",
-    "weight": "weights", "handed": "context",
+    "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
+    "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
 }  # fmt: skip
 
 
@@ -96,9 +97,19 @@ def word_row(
 
 
 def kernel_data(
-    rows: Sequence[QueryRow], *, key: str, about: str, below: Sequence[str] = (), clicks: bool = True
+    rows: Sequence[QueryRow],
+    *,
+    key: str,
+    about: str,
+    below: Sequence[str] = (),
+    clicks: bool = True,
+    places: int = 2,
 ) -> dict[str, Any]:
-    """All that the browser shows of one row, or of two. clicks: a click on a token asks for its row."""
+    """All that the browser shows of one row, or of two.
+
+    clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    """
+    decimals = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     columns = _columns(rows)
     return {
         "version": VERSION,
@@ -106,17 +117,19 @@ def kernel_data(
         "about": about,
         "below": list(map(isolated_words, below)),
         "clicks": clicks,
-        "units": {"vectors": VECTORS, "products": PRODUCTS, "handed": HANDED},
+        "places": decimals,
         "columns": columns,
         "code": _code(),
-        "sides": [_side(row, pair, {column["id"] for column in columns}) for row, pair in zip(rows, _pairs(rows))],
+        "sides": [
+            _side(row, pair, {column["id"] for column in columns}, decimals) for row, pair in zip(rows, _pairs(rows))
+        ],
     }
 
 
-def whole(values: Tensor, parts: int) -> list[str]:
-    """Each row's numbers in whole parts, halves away from zero, between commas; minus infinity is no number."""
+def whole(values: Tensor, places: int) -> list[str]:
+    """Each row's numbers without their decimal points, between commas, halves away from zero."""
     exact = np.atleast_2d(values.detach().double().numpy())
-    scaled = np.floor(np.abs(exact) * parts + 0.5)
+    scaled = np.floor(np.abs(exact) * 10**places + 0.5)
     return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
 
 
@@ -142,7 +155,7 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
         ("handed", "weight × value", "what is handed over", "strip"),
     ]
     keys = ("id", "title", "about", "kind")
-    return [dict(zip(keys, each)) | {"makes": MAKES.get(each[0], "masked")} for each in columns]
+    return [dict(zip(keys, each)) | {"makes": MAKES.get(each[0], ["masked"])} for each in columns]
 
 
 def _code() -> list[dict[str, str]]:
@@ -156,36 +169,36 @@ def _pairs(rows: Sequence[QueryRow]) -> list[dict[int, int]]:
     """By token of each row the token of the other that it is matched with."""
     if len(rows) != 2:
         return [{} for _ in rows]
-    keys = [[(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows]
-    matched = [pair for pair in align(*keys, (rows[0].query, rows[1].query)) if None not in pair]
-    return [dict(matched), {there: here for here, there in matched}]
+    a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
+    pairs = align(a, b, (rows[0].query, rows[1].query))
+    matched = {here: there for here, there in pairs if here is not None and there is not None}
+    return [matched, {there: here for here, there in matched.items()}]
 
 
 def _special(row: QueryRow) -> tuple[bool, ...]:
     return row.special or (False,) * len(row.tokens)
 
 
-def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str]) -> dict[str, Any]:
+def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str], decimals: dict[str, int]) -> dict[str, Any]:
     kept, rest = leading(row)
-    sums = {"exponential": numbers.decimal(_total(row)), "weight": numbers.decimal(row.of("weights").sum())}
-    largest = row.of("maximum")[0]
+    places = decimals["products"]
+    sums = {"exponential": _text(_total(row), places), "weight": _text(float(row.of("weights").sum()), places)}
+    largest = float(row.of("maximum")[0])
     last = next(name for name in ("masked", "scaled", "score") if name in columns)
-    lines = _lines(row, kept)
-    products, keys, values = row.of("query") * row.trace.key, row.trace.key, row.trace.value
+    lines = _lines(row, kept, places)
     strips = {
-        "products": whole(products[kept], PRODUCTS),
-        "keys": whole(keys[kept], VECTORS),
-        "values": whole(values[kept], VECTORS),
-        "handed": whole(row.handed[kept], HANDED),
+        "products": whole((row.of("query") * row.trace.key)[kept], places),
+        "keys": whole(row.trace.key[kept], decimals["vectors"]),
+        "values": whole(row.trace.value[kept], decimals["vectors"]),
+        "handed": whole(row.handed[kept], decimals["handed"]),
     }
-    special, cells = _special(row), {name: texts for name, texts in _cells(row).items() if name in columns}
+    special, cells = _special(row), {name: texts for name, texts in _cells(row, places).items() if name in columns}
     return {
         "name": row.name,
-        "dir": "rtl" if right_to_left(" ".join(t for t, special in zip(row.tokens, special) if not special)) else "ltr",
         "query": {
             "at": row.query,
             "text": row.tokens[row.query],
-            "values": whole(row.of("query"), VECTORS)[0],
+            "values": whole(row.of("query"), decimals["vectors"])[0],
         },
         "rows": [
             {
@@ -202,9 +215,9 @@ def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str]) -> dict
             }
             for i, at in enumerate(kept)
         ],
-        "rest": None if not rest else _rest(row, rest),
-        "sums": sums | ({last: numbers.decimal(largest)} if math.isfinite(largest) else {}),
-        "context": whole(row.of("context"), HANDED)[0],
+        "rest": None if not rest else _rest(row, rest, decimals),
+        "sums": sums | ({last: _text(largest, places)} if math.isfinite(largest) else {}),
+        "context": whole(row.of("context"), decimals["handed"])[0],
     }
 
 
@@ -221,31 +234,37 @@ def leading(row: QueryRow) -> tuple[list[int], list[int]]:
     return sorted(first), sorted({*range(n)} - {*first})
 
 
-def _rest(row: QueryRow, rest: Sequence[int]) -> dict[str, Any]:
+def _rest(row: QueryRow, rest: Sequence[int], decimals: dict[str, int]) -> dict[str, Any]:
     """The sums over the tokens without a row."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
+    write = _share(decimals["products"])
     return {
         "text": f"{len(rest)} other tokens",
-        "cells": {"exponential": numbers.weight(exponential), "weight": numbers.weight(weight)},
-        "fine": numbers.decimal(weight, 4),
-        "handed": whole(row.handed.double()[rest].sum(0), HANDED)[0],
+        "cells": {"exponential": write(exponential), "weight": write(weight)},
+        "fine": _text(weight, 4),
+        "handed": whole(row.handed.double()[rest].sum(0), decimals["handed"])[0],
     }
+
+
+def _share(places: int) -> Callable[[float], str]:
+    """How e^x and weights are written."""
+    return numbers.weight if places == 2 else partial(numbers.decimal, places=places)
 
 
 def _total(row: QueryRow) -> float:
     return float(row.of("total")[0])
 
 
-def _cells(row: QueryRow) -> dict[str, list[str]]:
+def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
     """Each column's texts, one a token."""
-    own = row.terms
+    decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
-        "score": (row.of("scores"), numbers.decimal),
-        "scaled": (row.of("scaled"), numbers.decimal),
-        **{f"term {name}": (values, numbers.decimal) for name, values in own.items()},
-        "masked": (row.of("masked"), numbers.decimal),
-        "exponential": (row.of("exponentials"), numbers.weight),
-        "weight": (row.of("weights"), numbers.weight),
+        "score": (row.of("scores"), decimal),
+        "scaled": (row.of("scaled"), decimal),
+        **{f"term {name}": (values, decimal) for name, values in row.terms.items()},
+        "masked": (row.of("masked"), decimal),
+        "exponential": (row.of("exponentials"), share),
+        "weight": (row.of("weights"), share),
     }
     return {name: [write(value) for value in values.tolist()] for name, (values, write) in columns.items()}
 
@@ -267,69 +286,68 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
     return f"× {scale:.8g}".replace("-", MINUS), float(f"{scale:.8g}")
 
 
-def _lines(row: QueryRow, kept: Sequence[int]) -> list[list[list[str]]]:
+def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
     """Of each of these tokens its steps, [column, text]."""
-    symbol, times = factor(row.trace)
-    own = row.terms
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
-    columns = [row.of(step)[list(kept)].tolist() for step in steps]
-    terms = [values[list(kept)].tolist() for values in own.values()]
-    found = []
-    for i, (score, scaled, masked, exponential, weight) in enumerate(zip(*columns)):
-        added = [values[i] for values in terms]
-        if masked == -math.inf:
-            found.append(_hidden(score, symbol, scaled, total))
-            continue
-        share, text, places, under = _softmax(masked, largest, exponential, total, weight)
-        deeper = next(
-            (p for p in range(places, 12) if _close([_number(each, p) for each in (scaled, *added)], masked, places)),
-            places,
-        ) if own else places  # fmt: skip
-        finest = next(
-            (p for p in range(2, 12) if numbers.decimal(_number(score, p) * times, deeper) == _text(scaled, deeper)),
-            deeper,
-        ) if symbol else deeper  # fmt: skip
-        line = [["score", f"query · key = {_text(score, finest)}"]]
-        if symbol:
-            line.append(["scaled", f"{_text(score, finest)} {symbol} = {_text(scaled, deeper)}"])
-        if own:
-            sum_of = " + ".join(_bracketed(_text(each, deeper)) for each in (scaled, *added))
-            line.append(["masked", f"{sum_of} = {_text(masked, places)}"])
-        line.append(
-            ["exponential", f"e^({_text(masked, places)} {MINUS} {_bracketed(_text(largest, places))}) = {text}"]
+    columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
+    terms = zip(*(values[list(kept)].tolist() for values in row.terms.values())) if row.terms else [()] * len(kept)
+    return [_line(factor(row.trace), own, added, largest, total, places) for own, added in zip(columns, terms)]
+
+
+def _line(
+    scale: tuple[str, float],
+    own: Sequence[float],
+    added: Sequence[float],
+    largest: float,
+    total: float,
+    places: int,
+) -> list[list[str]]:
+    """One token's steps. own: score, scaled, masked, e^x and weight; added: its terms; places: the fewest decimals."""
+    (symbol, times), (score, scaled, masked, exponential, weight) = scale, own
+    if masked == -math.inf:
+        shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
+        end, x = [["masked", f"hidden: {MINUS}∞"], *(shares if total else [["weight", "no token is left: 0"]])], places
+    else:
+        text, under, share = _division(exponential, total, weight, places)
+        x = _fewest(
+            places, text, lambda p: _as(text, math.exp(min(_number(masked, p) - _number(largest, p), 0)), places)
         )
-        line.append(["weight", f"{text} ÷ {under} = {share}"])
-        found.append(line)
-    return found
+        power = f"e^({_text(masked, x)} {MINUS} {_bracketed(_text(largest, x))})"
+        end = [["exponential", f"{power} = {text}"], ["weight", f"{text} ÷ {under} = {share}"]]
+        if added:
+            sum_, parts = _text(masked, x), (scaled, *added)
+            x = _fewest(x, sum_, lambda p: _text(sum(_number(each, p) for each in parts), _places(sum_)))
+            written = " + ".join(_bracketed(_text(each, x)) for each in parts)
+            end.insert(0, ["masked", f"{written} = {sum_}"])
+    if not symbol:
+        return [["score", f"query · key = {_text(score, x)}"], *end]
+    after = _text(scaled, x)
+    score_ = _text(score, _fewest(places, after, lambda p: _text(_number(score, p) * times, x)))
+    return [["score", f"query · key = {score_}"], ["scaled", f"{score_} {symbol} = {after}"], *end]
 
 
-def _hidden(score: float, symbol: str, scaled: float, total: float) -> list[list[str]]:
-    line = [["score", f"query · key = {_text(score, 2)}"]]
-    if symbol:
-        line.append(["scaled", f"{_text(score, 2)} {symbol} = {_text(scaled, 2)}"])
-    line += [["masked", f"hidden: {MINUS}∞"], ["exponential", f"e^({MINUS}∞) = 0"]]
-    return [*line, ["weight", f"0 ÷ {_text(total, 2)} = 0" if total else "no token may be attended to: 0"]]
+def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
+    """e^x, the total and the weight in decimals that are enough to divide them."""
+    write = _share(places)
+    share, text = write(weight), write(exponential)
+    first = max(places, _places(text))
+    for more in range(8):
+        under = _text(total, places + more)
+        if text.startswith("under") or write(_value(text) / _value(under)) == share:
+            break
+        text = _text(exponential, first + more + 1)
+    return text, under, share
 
 
-def _softmax(
-    masked: float, largest: float, exponential: float, total: float, weight: float
-) -> tuple[str, str, int, str]:
-    """The weight, e^x, the decimals of x and of the largest, and the total: as printed, each can be computed from the others."""
-    share = numbers.weight(weight)
-    small = exponential < numbers.SMALLEST_WEIGHT
-    base = 2 if exponential >= 0.005 or small else -math.floor(math.log10(exponential))
-    text, under = numbers.weight(exponential), _text(total, 2)
-    if not small:
-        for more in range(8):
-            text, under = _text(exponential, base + more), _text(total, 2 + more)
-            if numbers.weight(_value(text) / _value(under)) == share:
-                break
-    for places in range(2, 12):
-        computed = math.exp(min(_number(masked, places) - _number(largest, places), 0))
-        if (numbers.weight(computed) if small else _text(computed, _places(text))) == text:
-            return share, text, places, under
-    return share, text, 12, under
+def _fewest(places: int, wanted: str, computed: Callable[[int], str]) -> int:
+    """The fewest decimals, from `places` on, with which the wanted text is computed."""
+    return next((p for p in range(places, 12) if computed(p) == wanted), 12)
+
+
+def _as(text: str, value: float, places: int) -> str:
+    """A share as this text of one is written."""
+    return _share(places)(value) if text.startswith("under") else _text(value, _places(text))
 
 
 def _text(value: float, places: int) -> str:
@@ -347,10 +365,6 @@ def _value(text: str) -> float:
 
 def _places(text: str) -> int:
     return len(text.partition(".")[2])
-
-
-def _close(parts: Sequence[float], value: float, places: int) -> bool:
-    return _text(sum(parts), places) == _text(value, places)
 
 
 def _bracketed(text: str) -> str:

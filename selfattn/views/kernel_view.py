@@ -28,6 +28,7 @@ def kernel_panel(
     head: Head | None = None,
     errors: tuple[float, float | None] | None = None,
     clicks: bool = True,
+    places: int = 2,
     code: str = "",
     name: str = NAME,
 ) -> Panel:
@@ -35,16 +36,16 @@ def kernel_panel(
 
     rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
     own weights, on the same inputs and in a separate pass (None: not known). clicks: a click on a token asks for its row, as
-    the state "query": [side, position].
+    the state "query": [side, position]. places: the decimals of scores, e^x and weights.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
-    about = alt(rows, head)
+    about, said = alt(rows, head), finding(rows)
     key = hashlib.sha256(repr((head, [(row.name, row.tokens) for row in rows])).encode()).hexdigest()[:16]
-    data = kernel_data(rows, key=key, about=about, below=_below(rows, errors), clicks=clicks)
+    data = kernel_data(rows, key=key, about=about, below=_below(rows, errors), clicks=clicks, places=places)
     return Panel(
         name=name,
-        finding=finding(rows),
-        picture=lambda look: kernel_figure(data, look.theme, look.width),
+        finding=said,
+        picture=lambda look: kernel_figure(data, look.theme, look.width, said),
         alt=about,
         tables=Tables({"steps": lambda: steps_frame(rows), "dimensions": lambda: dimensions_frame(rows)}),
         arrays=_arrays(rows),
