@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -15,7 +16,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import show_panel
+from selfattn.dashboard.figures import literal, say, show_panel
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -91,7 +92,7 @@ def steps(
             st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
 
 
-def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "") -> None:
+def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", note: str = "") -> None:
     """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
 
     A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name.
@@ -105,7 +106,11 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
-    show_panel(kernel_panel(row, clicks=whole), choose=choose, states=("query",) if whole else ())
+    panel = replace(kernel_panel(row, clicks=whole), note=note, method="")
+    st.markdown(f"**{literal(panel.finding)}**")
+    show_panel(panel, choose=choose, states=("query",) if whole else ())
+    if note:
+        say(note)
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:

@@ -50,9 +50,9 @@ def show(picture) -> None:
     trace = compute(wanted, torch.stack(typed), values, others, scale, [Term("raised by", raised)] if more else [])
     teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
     with picture:
-        teaching.kernel("three-words", trace, (*tokens, *(f"more {n + 1}" for n in range(others))), asks, tokens[asks])
-        if values is None:
-            st.text("The source stops before the values: they are 0 here.")
+        note = "The source stops before the values: they are 0 here." if values is None else ""
+        words = (*tokens, *(f"more {n + 1}" for n in range(others)))
+        teaching.kernel("three-words", trace, words, asks, note=note)
         teaching.prose(
             "Raise one score, and the others pay. Ten times larger scores leave one word; among many words even a good score is "
             "diluted. (The kernel first subtracts the largest score: same weights.)"

@@ -49,8 +49,8 @@ def show(picture) -> None:
     both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
     trace = compute(both, values, causal)
     with picture:
-        teaching.kernel("twelve-tokens", trace, TOKENS, GOOD)
-        st.text(f'Context of "good": {vector(trace.context[GOOD], 2)}. Click another word to see its row.')
+        note = f'Context of "good": {vector(trace.context[GOOD], 2)}. Click another word to see its row.'
+        teaching.kernel("twelve-tokens", trace, TOKENS, GOOD, note=note)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
 import torch
 from torch import Tensor
 
@@ -36,8 +35,8 @@ def show(picture) -> None:
     trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(trace.weights[0], trace.value))
     with picture:
-        teaching.kernel("worked-example", trace, tokens, at, asking)
-        st.text(f"Context: {terms}  =  {vector(trace.context[0], 2)}", width="stretch")
+        note = f"Context: {terms}  =  {vector(trace.context[0], 2)}"
+        teaching.kernel("worked-example", trace, tokens, at, asking, note)
         if which == "it":
             teaching.prose(
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."
