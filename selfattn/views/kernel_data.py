@@ -41,17 +41,22 @@ class QueryRow:
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
     tokens: tuple[str, ...]  # n
-    query: int  # the token whose row it is
+    query: int  # the token whose row it is; -1 (and `first` too): none of them
     name: str = ""  # "A" or "B"
     first: int = 0  # the token of the trace's first row
     special: tuple[bool, ...] = ()  # n, or (): none is
     word: tuple[int, ...] = ()  # the positions of the word that the page is about
-    text: str = ""  # the word as it is spelled; "": the query's token
+    text: str = ""  # what asks, where it is none of the tokens
 
     @property
     def row(self) -> int:
         """The row of the trace."""
         return self.query - self.first
+
+    @property
+    def asks(self) -> str:
+        """The query's token, or what asks."""
+        return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
         """A step's numbers of this row: "scores", "scaled", "masked", "exponentials" or "weights", (n,); "query", (d_head,)."""
@@ -59,12 +64,17 @@ class QueryRow:
 
     @property
     def terms(self) -> dict[str, Tensor]:
-        """The terms that are added to the scaled scores, (n,) by name; a float mask is one, "mask"."""
+        """The terms that are added to the scaled scores, (n,) by name; a float mask that changes this row is one, "mask"."""
         shape, mask = self.trace.scores.shape, self.trace.mask
         found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
         if mask is not None and mask.dtype != torch.bool:
             found["mask"] = mask.expand(shape)[self.row].to(self.trace.scores.dtype)
-        return found
+        return {name: values for name, values in found.items() if name != "mask" or values.any()}
+
+    @property
+    def hidden(self) -> list[bool]:
+        """The tokens that it may not attend to, (n,)."""
+        return (self.of("masked") == -math.inf).tolist()
 
     @property
     def handed(self) -> Tensor:
@@ -92,7 +102,6 @@ def word_row(
     tokens = tuple(whole.get(position, token) for position, token in enumerate(encoding.tokens))
     return QueryRow(
         trace=trace, tokens=tokens, query=at, name=name, first=first, special=encoding.special, word=placed.positions,
-        text=placed.word.text if at in placed.positions else "",
     )  # fmt: skip
 
 
@@ -136,7 +145,7 @@ def whole(values: Tensor, places: int) -> list[str]:
 def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
     trace = rows[0].trace
     names = list(dict.fromkeys(name for row in rows for name in row.terms))
-    masks = any(row.trace.mask is not None for row in rows)
+    masks = any(any(row.hidden) for row in rows)
     symbol = factor(trace)[0]
     before = "scaled" if symbol else "score"
     columns = [("products", "query × key", f"number by number: {trace.query.shape[-1]}", "strip")]
@@ -146,9 +155,9 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
     columns += [(f"term {name}", name, "is added", "number") for name in names]
     if names or masks:
         sum_of = " + ".join([before, *names])
-        hidden = f"{MINUS}∞: hidden" if not names else f"{sum_of}; {MINUS}∞: hidden"
         before = "masked" if masks else "sum"
-        columns.append(("masked", before, hidden if masks else sum_of, "number"))
+        about = [*([sum_of] if names else []), *([f"{MINUS}∞: hidden"] if masks else [])]
+        columns.append(("masked", before, "; ".join(about), "number"))
     columns += [
         ("exponential", "e^x", f"of {before} {MINUS} largest", "share"),
         ("weight", "weight", "÷ sum of e^x", "share"),
@@ -197,7 +206,7 @@ def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str], decimal
         "name": row.name,
         "query": {
             "at": row.query,
-            "text": row.tokens[row.query],
+            "text": row.asks,
             "values": whole(row.of("query"), decimals["vectors"])[0],
         },
         "rows": [
@@ -207,7 +216,7 @@ def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str], decimal
                 "special": bool(special[at]),
                 "word": at in row.word,
                 "pair": pair.get(at),
-                "hidden": bool(row.of("masked")[at] == -math.inf),
+                "hidden": row.hidden[at],
                 "cells": {name: texts[at] for name, texts in cells.items()},
                 "fine": numbers.decimal(row.of("weights")[at], 4),
                 **{name: strip[i] for name, strip in strips.items()},
@@ -280,9 +289,9 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
     for under in (d_head, 2 * d_head, 3 * d_head):
         if math.isclose(scale, under**-0.5, rel_tol=1e-6):
             return f"÷ √{under}", under**-0.5
-    times = scale * math.sqrt(d_head)
-    if math.isclose(times, float(f"{times:.3g}"), rel_tol=1e-6):
-        return f"÷ √{d_head} × {times:.3g}", scale
+    by = 1 / (scale * math.sqrt(d_head)) if scale else 0.0
+    if math.isclose(by, float(f"{by:.3g}"), rel_tol=1e-6) and scale:
+        return f"÷ √{d_head} ÷ {by:.3g}", scale
     return f"× {scale:.8g}".replace("-", MINUS), float(f"{scale:.8g}")
 
 
@@ -310,20 +319,18 @@ def _line(
         end, x = [["masked", f"hidden: {MINUS}∞"], *(shares if total else [["weight", "no token is left: 0"]])], places
     else:
         text, under, share = _division(exponential, total, weight, places)
-        x = _fewest(
-            places, text, lambda p: _as(text, math.exp(min(_number(masked, p) - _number(largest, p), 0)), places)
-        )
+        x = _fewest(places, text, lambda p: math.exp(min(_number(masked, p) - _number(largest, p), 0)))
         power = f"e^({_text(masked, x)} {MINUS} {_bracketed(_text(largest, x))})"
         end = [["exponential", f"{power} = {text}"], ["weight", f"{text} ÷ {under} = {share}"]]
         if added:
             sum_, parts = _text(masked, x), (scaled, *added)
-            x = _fewest(x, sum_, lambda p: _text(sum(_number(each, p) for each in parts), _places(sum_)))
-            written = " + ".join(_bracketed(_text(each, x)) for each in parts)
-            end.insert(0, ["masked", f"{written} = {sum_}"])
+            x = _fewest(x, sum_, lambda p: sum(_number(each, p) for each in parts))
+            more = (f" {MINUS if each < 0 else '+'} {_text(abs(each), x)}" for each in added)
+            end.insert(0, ["masked", f"{_text(scaled, x)}{''.join(more)} = {sum_}"])
     if not symbol:
         return [["score", f"query · key = {_text(score, x)}"], *end]
     after = _text(scaled, x)
-    score_ = _text(score, _fewest(places, after, lambda p: _text(_number(score, p) * times, x)))
+    score_ = _text(score, _fewest(places, after, lambda p: _number(score, p) * times))
     return [["score", f"query · key = {score_}"], ["scaled", f"{score_} {symbol} = {after}"], *end]
 
 
@@ -340,14 +347,14 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
     return text, under, share
 
 
-def _fewest(places: int, wanted: str, computed: Callable[[int], str]) -> int:
-    """The fewest decimals, from `places` on, with which the wanted text is computed."""
-    return next((p for p in range(places, 12) if computed(p) == wanted), 12)
+def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
+    """The fewest decimals, from `places` on, with which the wanted text is computed; where none are enough, `places`.
 
-
-def _as(text: str, value: float, places: int) -> str:
-    """A share as this text of one is written."""
-    return _share(places)(value) if text.startswith("under") else _text(value, _places(text))
+    None are for -1e9 + 0.5, say: float32 has no such digits. A number half way between two printed ones isn't taken.
+    """
+    write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
+    near = (-1e-9, 1e-9)
+    return next((p for p in range(places, 12) if all(write(computed(p) + each) == wanted for each in near)), places)
 
 
 def _text(value: float, places: int) -> str:
