@@ -140,7 +140,7 @@ def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
 @pytest.mark.parametrize(
     ("first", "second", "says"),
     [
-        ("We sat on the bank of the river.", "We went to the bank for a loan.", "to its other sense."),
+        ("We sat on the bank of the river.", "We went to the bank for a loan.", "between its two senses."),
         (
             "The printer had a paper jam again.",
             "They ate toast with jam.",

@@ -181,7 +181,7 @@ def sentence(
     hue, teal = theme.sentence(side["name"]), theme.effect[-1]
     words, (heights, _) = placed_words(side, width, size), _arcs(side, width, size)
     chosen = next(one for one in words if one.word["kind"] == "chosen")
-    shared = {*side["named"]} or {side["leader"]}
+    shared = {*side["named"]} or {side["leader"], *side["close"]}
     with_number = {one.line for one in words if one.word["at"] is not None and one.word["at"] in shared}
     baselines, base = [], y
     for line in range(words[-1].line + 1):
@@ -201,7 +201,7 @@ def sentence(
         is_named = word["at"] in side["named"]
         if word["at"] is not None and word["at"] == shown.data["chosen"]["hidden"][at]:
             sheet.rule(x - 2, base - 0.28 * size, x + one.wide + 2, base - 0.28 * size, color, 2)
-        if share is None or not (is_named or (word["at"] == side["leader"] and not side["named"])):
+        if share is None or word["at"] not in shared:
             continue
         tint = teal if is_named else theme.muted
         opacity = min(0.5, 0.12 + 0.8 * share) if is_named else 0.14

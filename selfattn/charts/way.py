@@ -34,14 +34,12 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
     """The main view `width` pixels wide: sentences, way, heads; in one column below 760."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
-    for line in data["below"]:
+    for line in filter(None, [*data["below"], data["beyond"]["text"]]):
         y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT, theme.muted)
     y = sentences(sheet, shown, y + 2, width)
     if data["way"]:
         y = the_way(sheet, shown, y + 32, width)
     y = _draw_heads(sheet, shown, y + 24, width)
-    if text := data["beyond"]["text"]:
-        y = sheet.lines(0, y + 14, wrapped(text, width, TEXT), TEXT, theme.muted)
     return sheet.drawn(width, math.ceil(y))
 
 
@@ -61,11 +59,10 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
         reason = heads["reason"] or "no word is hidden."
         return sheet.lines(0, y + TITLE + 24, wrapped(f"Not known: {reason}", width, TEXT), TEXT, theme.muted)
     side, at = shown.first
-    whole, word = percent(shown.share(side, at) or 0.0), shown.label(side, at)
-    title = f"Of these {whole} without {word}, through one head alone"
+    word = shown.label(side, at)
+    title, how = f"Hide {word} in one head alone", f'a cell: how far "{shown.data["word"]}" then moves'
     base = sheet.lines(0, y + TITLE, wrapped(title, width, TITLE, True), TITLE, bold=True)
-    if not shown.exact:
-        base = sheet.lines(0, base - 2, ["by gradient, a first estimate"], SMALL, theme.muted)
+    base = sheet.lines(0, base - 2, [how if shown.exact else f"{how}, by gradient"], SMALL, theme.muted)
     columns, margin = heads["heads"], 28
     step, down = (width - margin) / columns, min(CELL, 300 / heads["layers"])
     top = base + 14
@@ -108,7 +105,7 @@ def _together(shown: Shown, side: int, at: int) -> str:
     if found is None:
         return ""
     whole, three = percent(shown.share(side, at) or 0.0), percent(found["share"])
-    return f"The {len(found['heads'])} largest together: {three}. All heads: {whole}."
+    return f"In the {len(found['heads'])} largest at once: {three}. In all heads: {whole}."
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:

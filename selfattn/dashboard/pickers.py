@@ -231,9 +231,7 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
         help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
     )  # fmt: skip
     if not text.strip():
-        where.info(
-            literal(f'Next, a control: write a third sentence with "{word}" in A\'s sense.'), icon=":material/add:"
-        )
+        place.caption(literal(f'No control yet: write a third sentence with "{word}" in A\'s sense.'))
         return None
     with where:
         encoding = encode_or_stop(encoder, text, "The control sentence")

@@ -14,33 +14,38 @@ NO_CONTROL = "There is no sentence to compare with: add one in which the word me
 def layer_by_layer(pair: HiddenPair) -> Panel:
     """The panel of a pair's cosines."""
     frame = hidden_curves_frame(pair)
-    finding = compared(pair)
+    finding, note = compared(pair), beside(pair)
     return Panel(
         name="layers",
         finding=finding,
         picture=lambda look: lines(
             frame, "depth", "similarity", look.theme, "curve", titles=("layers passed", "cosine"), size=(560, 240)
         ),
-        alt=f"Two curves of the cosine over the layers. {finding}",
+        alt=f"Two curves of the cosine over the layers. {finding} {note}",
+        note=note,
         tables=Tables({"cosine by layer": lambda: frame}),
         arrays={"curves": pair.curves.numpy()},
     )
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine of the two last vectors: unchanged, without the leading words, without others; and the control's."""
+    """State the cosine of the two last vectors: unchanged, and without the leading words."""
     text = f'As they are, the two "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
-    if hidden:
-        text += f"; with {' and '.join(hidden)} hidden {numbers.cosine(pair.both_hidden)}"
-        if (others := pair.other_words) == others:
-            text += f", with any two other words at most {numbers.cosine(others)}"
+    return f"{text}; with {' and '.join(hidden)} hidden {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
+
+
+def beside(pair: HiddenPair) -> str:
+    """State the cosine with two other words hidden, and the control's."""
+    parts = []
+    if (others := pair.other_words) == others:
+        parts.append(f"With any two other words hidden it is at most {numbers.cosine(others)}.")
     if pair.control_cosine != pair.control_cosine:
-        return f"{text}. {NO_CONTROL}"
-    text += f"; A and the control {numbers.cosine(pair.control_cosine)}"
+        return " ".join([*parts, NO_CONTROL])
+    control = f"A and the control have {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        text += f", with their own leading words hidden {numbers.cosine(pair.control_hidden)}"
-    return f"{text}."
+        control += f", with their own leading words hidden {numbers.cosine(pair.control_hidden)}"
+    return " ".join([*parts, f"{control}."])
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:

@@ -123,8 +123,9 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        beyond=_beyond(encoder, pair, over_many), line=line, named=named, level=level, over_many=over_many,
-        profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair), hidden=hidden, head=head,
+        beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None), line=line, named=named, level=level,
+        over_many=over_many, profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair),
+        hidden=hidden, head=head,
     )  # fmt: skip
     question = f'Which word would change "{_word(pair)}" most? Click one.'
     run = {("AB"[each.side], each.word.start): each.share for each in heads if each.exact}
@@ -188,11 +189,11 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None and pair.senses is None:
         return f"No single word moves {word} much more than the others do."
     if found is None and not math.isnan(level):
-        return f"No single word moves {word} further than chance does."
+        return f"No single word moves {word} further than the noise level, {_percent(level)}."
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
-    way = "of the distance to its other sense" if pair.senses else f"of the way to the other sentence's {word}"
+    way = "of the distance between its two senses" if pair.senses else f"of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} moves {_percent(share)} {way}.'
 
 
@@ -217,12 +218,13 @@ def _below(
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
     """The lines under the finding: the encoder, what hiding is, and what a reader must know of this pair."""
-    word, found = f'"{_word(pair)}"', _answer(pair, named, level)
+    word, found, name = f'"{_word(pair)}"', _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
     if not leading_words(pair):
-        return [f"Encoder {encoder.title}.", *_notes(pair)]
+        return [f"Encoder {name}.", *_notes(pair)]
     which = f'"{pair.words[found[0]][found[1]].label}"' if found else "the hidden word"
     lines = [
-        f"Encoder {encoder.title}. Hide: in every head, {word} may not attend to {which}; other words still may.",
+        *([_then(pair, *found, level)] if found and pair.senses else []),
+        f"Hiding means: {word} can't attend to {which} in any head of {name}; other words still can.",
         *_notes(pair),
     ]
     if pair.senses is None:
@@ -239,8 +241,20 @@ def _below(
     return lines
 
 
-def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
-    """What holds beyond this pair, for this encoder; or the offer to measure it."""
+def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
+    """The sense that the word lies nearer to with this word hidden, and the noise level."""
+    if pair.senses is None:
+        raise ValueError("Expected a pair between senses.")
+    crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
+    then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}"
+    return f"{then}." if math.isnan(level) else f"{then}; moves below {_percent(level)} count as noise."
+
+
+def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
+    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it.
+
+    unnamed: the finding names no word.
+    """
     link = {"text": "Many sentences", "href": SENSES_PAGE}
     if encoder.hide_reason:
         return {"text": ""}
@@ -253,15 +267,16 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
         return {
-            "text": f"This describes these two sentences. Between two sentences of one sense a word is named in {one}, between "
-            f"two senses in {two}: it is no evidence about the sense.",
+            "text": f"This is about these two sentences, not about senses: a word is named as often between two sentences of "
+            f"one sense ({one}) as between two senses ({two}).",
             "link": link,
         }
     own = over_many.of()["accuracy"]
-    alone, every = (_percent(own[what]) for what in ("the word alone", "as it is"))
+    alone, without = (_percent(own[what]) for what in ("the word alone", "the word hidden"))
+    here = "Here the clue may be spread over several words" if unnamed else "This holds for these two sentences"
     return {
-        "text": f"On {numbers.count(_sentences(over_many))} sentences the most telling word alone is enough for the right sense "
-        f"in {alone} (all words {every}, guessing {_percent(0.5)}).",
+        "text": f"{here}. Over {numbers.count(_sentences(over_many))} labelled sentences, the most telling word alone gives the "
+        f"right sense in {alone}; without it, the others still do in {without} (guessing: {_percent(0.5)}).",
         "link": link,
     }
 

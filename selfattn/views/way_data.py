@@ -21,6 +21,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import HeadProfiles, HiddenWordsReport
+from selfattn.senses.telling_words import CLEAR, NAMED
+from selfattn.words import Word
 
 VERSION = 1
 SHARES, WEIGHTS, SCORES = 10_000, 1000, 100  # a number travels as a whole number of these parts
@@ -136,6 +138,7 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
             "words": [{**word, "share": None, "chance": ""} for word in side["words"]],
             "leader": None,
             "named": [],
+            "close": [],
             **{rows: [] for rows in ("weights", "scores", "scaled", "gradient")},
             "exact": {},
             "together": {},
@@ -165,6 +168,14 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
     ]
 
 
+def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
+    """The other words whose share is so near to the leading one's that none of them is named."""
+    if top is None or share[top] < NAMED:
+        return []
+    near = share * CLEAR > share[top]
+    return [at for at, word in enumerate(words) if at != top and near[at] and not word.is_punctuation]
+
+
 def _side(
     at: int,
     pair: HiddenPair,
@@ -182,6 +193,7 @@ def _side(
         "words": _words(placed, {word.start: n for n, word in enumerate(words)}, share, over_many),
         "leader": pair.top[at],
         "named": list(named),
+        "close": [] if named or pair.senses is not None else _close(words, share, pair.top[at]),
         "tokens": [
             {"text": text, "special": bool(special), "chosen": n == attended.chosen, "at": other}
             for n, (text, special, other) in enumerate(bars)

@@ -32,15 +32,17 @@ def test_the_main_flow(page, server):
     """The finding, both sentences, the way, heads and the limit are on the first screen; words and heads answer."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
-    expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the distance to its other sense.')
-    limit = page.get_by_text("On 768 sentences the most telling word alone is enough")
+    expect(finding(page)).to_have_text(
+        'Hide "river", and "bank" moves 44\u00a0% of the distance between its two senses.'
+    )
+    limit = page.get_by_text("Over 768 labelled sentences, the most telling word alone gives the right sense")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
     word(page, "of").click()  # hidden
     wait_for_address(page, "hide_a=of")
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text("Of these 16\u00a0%, through one head alone")).to_be_visible()
+    expect(page.get_by_text('Hide "of" in one head alone')).to_be_visible()
     expect(page.get_by_text('A beside B, "of" hidden in A')).to_be_visible()
     word(page, "of").click()  # shown again
     eventually(page, lambda: "hide_a" not in page.url)

@@ -118,7 +118,7 @@ def test_every_effect_and_weight_is_written(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     together = percent(side["together"]["6"]["share"])
-    expect(page.locator(".effects")).to_contain_text(f"together: {together}. All heads: {percent(0.436)}.")
+    expect(page.locator(".effects")).to_contain_text(f": {together}. In all heads: {percent(0.436)}.")
     for head in (10, 41):
         cells.nth(head).hover()
         for name, each in zip("ab", data["sides"]):
@@ -194,18 +194,18 @@ def test_hover_previews_and_sends_nothing(open_way):
     page = open_way(VARIANTS["bank"])
     position = along(page)
     word(page, "of").hover()
-    expect(page.locator(".effects h3")).to_have_text(f"Of these {percent(0.16)}, through one head alone")
+    expect(page.locator(".effects h3")).to_have_text('Hide "of" in one head alone')
     ghost = page.locator(".mark.a.ghost")
     expect(ghost).to_be_visible()
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
     height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
-    expect(page.locator(".reads h3")).to_have_text("Head 5 of layer 3: what “bank” attends to")
+    expect(page.locator(".reads h3")).to_have_text('Head 5 of layer 3: what "bank" attends to')
     assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
-    expect(page.locator(".reads h3")).to_have_text("Head 10 of layer 0: what “bank” attends to")
-    expect(page.locator(".effects h3")).to_have_text(f"Of these {percent(0.436)}, through one head alone")
+    expect(page.locator(".reads h3")).to_have_text('Head 10 of layer 0: what "bank" attends to')
+    expect(page.locator(".effects h3")).to_have_text('Hide "river" in one head alone')
     assert page.evaluate("sent") == []
 
 
@@ -222,7 +222,7 @@ def test_keyboard_alone(open_way):
     assert focused(page) == "word 0 6"
     for _ in range(8):
         page.keyboard.press("Tab")
-    assert focused(page).startswith("Every “bank” projected")
+    assert focused(page).startswith('Every "bank" projected')
     page.keyboard.press("Tab")
     assert focused(page) == "Sentence 0 of river side."
     page.keyboard.press("ArrowRight")

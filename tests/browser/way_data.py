@@ -63,6 +63,7 @@ def _side(
     return {
         "name": name, "dir": "rtl" if rtl else "ltr", "words": words, "leader": leader["at"],
         "named": [each["at"] for each in known if level is not None and each["share"] >= level],
+        "close": [],
         "tokens": tokens, "weights": weights, "scores": scores, "scaled": scaled,
         "gradient": [_row([0.9 * one for one in by_word[each]], 10000) for each in sorted(by_word)],
         "exact": {str(leader["at"]): _row(exact, 10000)},
@@ -95,9 +96,9 @@ def way_data(
     dots = DOTS if between == "senses" else ((), ())
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
-        "finding": finding or "Hide “river”, and “bank” moves 44 % of the distance to its other sense.",
+        "finding": finding or 'Hide "river", and "bank" moves 44 % of the distance between its two senses.',
         "below": [
-            f"all-MiniLM-L6-v2: in every head, “{word}” may not attend to the hidden word; other words still may.",
+            f'all-MiniLM-L6-v2: in every head, "{word}" may not attend to the hidden word; other words still may.',
         ],
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
@@ -112,7 +113,7 @@ def way_data(
                 [{"x": x, "text": f"Sentence {i} of {name}."} for i, x in enumerate(each)] for name, each in zip(names, dots)
             ],
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
-            "about": f"Every “{word}” projected onto the line from the mean of {names[0]} to the mean of {names[1]}.",
+            "about": f'Every "{word}" projected onto the line from the mean of {names[0]} to the mean of {names[1]}.',
         },
         "heads": {**size, "scale": "/ sqrt(32)", "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": ""},
         "chosen": {"hidden": [None, None], "head": 10},
@@ -138,7 +139,7 @@ def _long(words: int) -> tuple[str, str]:
 STAR = dict(
     sentences=("The star twinkled above the roofs.", "The star posed for the cameras."), word="star",
     shares=({"The": 0.06, "twinkled": 0.05}, {"cameras": 0.14, "posed": 0.08}), names=("distant sun", "famous performer"),
-    at=(0.12, 0.49), finding="No single word moves “star” further than chance does.",
+    at=(0.12, 0.49), finding='No single word moves "star" further than chance does.',
 )  # fmt: skip
 VARIANTS = {
     "bank": way_data(),
@@ -150,14 +151,14 @@ VARIANTS = {
         finding="The encoder takes both for sea swell: it does not tell these two apart.",
     ),
     "sentences": way_data(
-        between="sentences", names=("“bank” in A", "“bank” in B"), at=(0.0, 1.0), level=0.1,
+        between="sentences", names=('"bank" in A', '"bank" in B'), at=(0.0, 1.0), level=0.1,
         shares=({"river": 0.35, "of": 0.19}, {"loan": 0.23, "to": 0.05}),
-        finding="Hide “river”, and “bank” moves 35 % of the way to the other sentence's “bank”.",
+        finding='Hide "river", and "bank" moves 35 % of the way to the other sentence\'s "bank".',
     ),
     "shown": _shown_only(),
     "hebrew": way_data(
         ("ישבנו על הגדה של הנהר.", "קראנו את הגדה של פסח."), "הגדה", ({"הנהר": 0.41, "של": 0.12}, {"פסח": 0.33, "את": 0.05}),
-        rtl=True, names=("שפת נהר", "ספר"), finding="Hide “הנהר”, and “הגדה” moves 41 % of the distance to its other sense.",
+        rtl=True, names=("שפת נהר", "ספר"), finding='Hide "הנהר", and "הגדה" moves 41 % of the distance between its two senses.',
     ),
     "64 words": way_data(_long(64), run=8),
     "24 x 16": way_data(layers=24, heads=16),
@@ -165,7 +166,7 @@ VARIANTS = {
         ("The antidisestablishmentarianism bank nationalised Donaudampfschifffahrtsgesellschaft.", "A bank for a loan."),
         shares=({"Donaudampfschifffahrtsgesellschaft": 0.52, "nationalised": 0.25}, {"loan": 0.3, "A": 0.22, "a": 0.24}),
     ),
-    "guess": way_data(guess=True, finding="Which word gives “bank” its meaning? Click one."),
+    "guess": way_data(guess=True, finding='Which word gives "bank" its meaning? Click one.'),
     "guessed": way_data(guessed=[0, 4]),
     "hidden": way_data(chosen={"hidden": [6, 0], "head": 66}),
 }  # fmt: skip

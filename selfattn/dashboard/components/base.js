@@ -60,7 +60,7 @@ function numbersOf(row, unit) {
 
 /** A text in quotation marks; one that runs from right to left is kept apart from the text around it. */
 function quoted(text) {
-  return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
+  return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
 /** A number, kept between 0 and `most`. */
@@ -181,7 +181,7 @@ function headMap(layers, heads, choose, preview) {
     return element("button", { ...name, onclick: () => choose(head), ...previewing(preview, head) });
   });
   const label = (text) => element("span", { class: "axis", "aria-hidden": "true" }, text);
-  const [step, every] = [heads > 12 ? 4 : 2, layers > 12 ? 4 : 1];
+  const [step, every] = [heads > 12 ? 4 : 1, layers > 12 ? 4 : 1];
   const top = range(heads, (head) => label(head % step === 0 ? `H${head}` : ""));
   const rows = range(layers, (layer) => [
     label(layer % every === 0 ? `L${layer}` : ""),

@@ -1,7 +1,6 @@
 /* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
-const SEEN = 0.15; // of the deepest colour: from here on, brown needs its key
 const BLANK = "\u00a0"; // a line without text keeps its height
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
@@ -31,7 +30,7 @@ class WayView extends View {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
     const line = this.data.way ? [linePart(this)] : [];
     this.parts = [findingPart(this), sentencesPart(this)];
-    if (!this.data.guess) this.parts.push(...line, headsPart(this), beyondPart(this));
+    if (!this.data.guess) this.parts.push(...line, headsPart(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
     for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
@@ -81,8 +80,13 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
   const show = () => {
-    write(finding, view.data.finding);
+    const { text, link } = view.data.beyond;
+    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
+    const named = view.data.sides.some((side) => side.named.length);
+    const [start, share, ...rest] = view.data.finding.split(/(\d+\u00a0%)/); // the one number in the arrow's colour
+    finding.replaceChildren(start, ...(share ? [element("span", named ? "share" : "", share)] : []), rest.join(""));
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
+    below.append(element("p", "beyond", [text, ...more]));
   };
   return { node: element("div", {}, [finding, below]), show };
 }
@@ -171,7 +175,7 @@ function wordNode(view, side, word) {
     const { share, chance } = view.byAt[side].get(at);
     const hidden = view.hidden[side] === at;
     const named = sides[side].named.includes(at);
-    const leader = !sides[side].named.length && sides[side].leader === at;
+    const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
@@ -190,7 +194,8 @@ function headsPart(view) {
   const { layers, heads } = view.data.heads;
   const [title, how, sum] = [element("h3"), element("span"), element("p")];
   const [toward, away] = ["swatch", "swatch away"].map((kind) => element("span", kind, "■"));
-  const key = element("span", "key", ["\u2003", toward, " toward\u2002", away, " away"]);
+  const goal = element("bdi");
+  const key = element("span", "key", ["\u2003", toward, " toward ", goal, "\u2002", away, " away"]);
   const choose = (head) => {
     view.set({ head });
     view.send("head", head);
@@ -206,20 +211,22 @@ function headsPart(view) {
   }
 
   function paint() {
-    const { sides, word, heads: about } = view.data;
+    const { sides, word, heads: about, way } = view.data;
     const { side, at } = view.subject;
+    const level = way?.level;
     const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
     const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
-    const largest = Math.max(PRINTED, ...leading.map(Math.abs));
-    write(title, `${share === null || !values ? "T" : `Of these ${percent(share)}, t`}hrough one head alone`);
+    const largest = Math.max(PRINTED, share < level ? level : 0, ...leading.map(Math.abs)); // noise stays pale
+    write(title, share === null || !values ? "Through which heads" : `Hide ${view.text(side, at)} in one head alone`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const done = `${view.text(side, at)} hidden from ${quoted(word)} in that head only${gradient}`;
-    write(how, about.reason || (values ? done : ""));
+    const small = level && share < level ? "; all of it is below the noise level" : "";
+    write(how, about.reason || (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}` : ""));
+    write(goal, way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : "");
     const names = together?.heads.map((head) => headLabel(head, heads)).join(", ");
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    const most = together ? `The ${count} largest (${names}) together: ${percent(together.share)}. ` : "";
-    write(sum, values && share !== null ? `${most}All heads: ${percent(share)}.` : "");
-    assign(key, "hidden", values?.some((value) => value < -SEEN * largest) ? null : "");
+    const most = together ? `In the ${count} largest at once (${names}): ${percent(together.share)}. ` : "";
+    write(sum, values && share !== null ? `${most}In all heads: ${percent(share)}.` : "");
+    assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
     map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
@@ -250,7 +257,8 @@ function barsPart(view) {
     const read = (rows, unit) => numbersOf(rows?.[head], unit)[i] ?? null;
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
     if (share === null) return BLANK;
-    const steps = after === null ? "" : `${decimal(score)} ${view.data.heads.scale} = ${decimal(after)} → `;
+    const steps =
+      after === null ? "" : `score ${decimal(score)} ${view.data.heads.scale} = ${decimal(after)}, after softmax `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
   return { node: element("section", "reads", [title, note, element("div", "lists", nodes), sum, habit]), paint };
@@ -293,13 +301,4 @@ function tokenList(view, { name, tokens }) {
     last = head;
   }
   return { node, paint };
-}
-
-function beyondPart(view) {
-  const node = element("p", "beyond");
-  const show = () => {
-    const { text, link } = view.data.beyond;
-    node.replaceChildren(text, ...(link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : []));
-  };
-  return { node, show };
 }

@@ -30,6 +30,7 @@ function sideMarks(name) {
     ]);
   return {
     band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
     hollow: dot("hollow"),
@@ -43,9 +44,9 @@ function sideMarks(name) {
 function linePart(view) {
   const still = shape("g"); // the line itself: drawn anew for another width
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const noise = shape("text", "label", "noise level");
+  const noises = [0, 1].map(() => shape("text", "label"));
   const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, noise]);
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, ...noises]);
   const ends = [0, 1].map(() => element("div", {}, [element("div", "name"), element("div", "small")]));
   let drawn = null; // {x, rows, width, of} of the last layout
 
@@ -69,7 +70,7 @@ function linePart(view) {
     const first = (way.between === "senses" ? 36 : 18) + MARK;
     const rows = [first, apart ? first : first + ROW];
     const axis = rows[1] + (way.level === null ? 32 : 42);
-    drawn = { x, rows, width, of };
+    drawn = { x, rows, axis, width, of };
     assign(svg, "height", axis + 30);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
@@ -119,10 +120,10 @@ function linePart(view) {
     way.ends.forEach(({ label, count }, end) => {
       const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
       const shift = 2 * (drawn.x(end) - start) - width;
-      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
+      const padding = `${clamp(Math.abs(shift), width - 200)}px`;
       const [name, more] = ends[end].children;
       write(name, label);
-      write(more, count ? `${count} other sentences, a dot each` : "");
+      write(more, count ? `${count} other sentences, each left out of its own mean` : "");
       assign(ends[end], "class", `end ${colour(way, end)}`);
       Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
       ends[end].style.paddingRight = shift > 0 ? "0" : padding;
@@ -131,7 +132,7 @@ function linePart(view) {
 
   /** Place a side's marks. Returns its two labels, which are still to be placed. */
   function place(side) {
-    const { x, rows } = drawn;
+    const { x, rows, axis } = drawn;
     const { way, sides } = view.data;
     const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
     const { hovered } = view;
@@ -142,6 +143,7 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
+    assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
     move(mark.shaft, from, y, sign * Math.max(0, length - 7));
     move(mark.head, from + sign * length, y, sign);
     move(mark.solid, hidden ? to : from, y);
@@ -170,9 +172,11 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
-    assign(noise, "visibility", level === null ? "hidden" : null);
-    const side = rows[0] === rows[1] ? view.leading : 1;
-    centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
+    noises.forEach((noise, side) => {
+      const seen = level !== null && (side === 1 || rows[0] === rows[1]); // above another row there is no room
+      write(noise, seen ? `noise level ${percent(level)}` : "");
+      centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
+    });
   }
 
   return { node: element("div", "way-line", [svg, element("div", "ends", ends)]), paint, layOut };
