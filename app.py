@@ -31,6 +31,8 @@ def show() -> None:
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
         ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
         ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
+        # A picture wider than the window shrinks.
+        "@media(max-width:700px){[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}}"
         # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"

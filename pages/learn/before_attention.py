@@ -128,7 +128,6 @@ def show_forgetting() -> None:
 
 
 heading("Before attention: recurrence")
-teaching.fit_pictures()
 teaching.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
     "article had to fit into one tweet. To reach a later word, a "

@@ -134,7 +134,6 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
 
 
 heading("Train a tiny one")
-teaching.fit_pictures()
 teaching.prose(
     "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
     "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "

@@ -51,12 +51,6 @@ def explain(*terms: str) -> None:
     prose(" ".join(TERMS[term] for term in terms))
 
 
-def fit_pictures() -> None:
-    """In a window narrower than a picture of this page the picture shrinks, so that none is cut off."""
-    pictures = "[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}"
-    st.html(f"<style>@media(max-width:700px){{{pictures}}}</style>")
-
-
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
     return st.container(horizontal=True, gap="medium")
@@ -79,23 +73,24 @@ def steps(
     finding: str,
     charts: Mapping[str, Drawing],
     *lines: str,
-    note: str = "",
     columns: int = 0,
     width: int | Literal["stretch"] = "stretch",
     key: str | None = None,
+    **said: str,
 ) -> None:
     """Show a lesson's panel (its arguments: `lesson_panel`) and, below it, the lines of code that make it."""
-    panel = lesson_panel(name, finding, charts, *lines, note=note, columns=columns)
+    panel = lesson_panel(name, finding, charts, *lines, columns=columns, **said)
     with st.container(width=width):
         show_panel(panel, key=key)
         if panel.code:
             st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
 
 
-def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", note: str = "") -> None:
+def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
     """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
 
-    A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name.
+    A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name. said:
+    finding and note of the panel.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
@@ -106,11 +101,11 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
-    panel = replace(kernel_panel(row, clicks=whole), note=note, method="")
+    panel = replace(kernel_panel(row, clicks=whole), method="", **said)
     st.markdown(f"**{literal(panel.finding)}**")
     show_panel(panel, choose=choose, states=("query",) if whole else ())
-    if note:
-        say(note)
+    if panel.note:
+        say(panel.note)
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:

@@ -18,9 +18,11 @@ def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawin
 
 
 def lesson_panel(
-    name: str, finding: str, charts: Mapping[str, Drawing], *lines: str, note: str = "", columns: int = 0
+    name: str, finding: str, charts: Mapping[str, Drawing], *lines: str, columns: int = 0, **said: str
 ) -> Panel:
-    """charts: drawings by their titles, `columns` in a row (0: all). lines: of code; one of the kernel's by what it makes."""
+    """charts: drawings by their titles, `columns` in a row (0: all). lines: of code; one of the kernel's by what it makes. said:
+    note and method of the panel.
+    """
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)
@@ -32,5 +34,5 @@ def lesson_panel(
         alt=f"{finding} Drawn: {'; '.join(charts)}.",
         tables=Tables({name: lambda: drawn_frame(picture(Look()))}),
         code="\n".join(kernel_lines().get(line, line) for line in lines),
-        note=note,
+        **said,
     )

@@ -50,7 +50,7 @@ STOP_FIELDS: dict[str, View] = {
     "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
-    "padding-mask": {"sentence": "One two three.", "extra": 5, "row": 1, "layer": 2, "head": 5},
+    "padding-mask": {"sentence": "One two three.", "extra": 5, "layer": 2, "head": 5},
     "worked-example": {"example": "it"},
     "geometry": {"example": "it"},
     "residual": {"sentence": "loan"},

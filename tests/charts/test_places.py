@@ -196,12 +196,6 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-def a_curve():
-    points = {"x": [0, 45, 90, 135, 180], "y": [2.0, 1.4, 0.0, -1.4, -2.0]}
-    spec = draw.at_value(pd.DataFrame(points), "x", "y", 50, LIGHT, ("angle", "a · b"))
-    return spec, {"line": points, "symbol": {"x": [45], "y": [1.4]}, "rule": {"x": [90], "y": [0]}}
-
-
 def two_strips():
     rows = [Row("A", VALUES, range(24), LIGHT.ink), Row("B", VALUES, range(24), LIGHT.muted)]
     return draw.vector_strip(rows, LIGHT), *({"y": [name], "rect": {"y": [name] * 24}} for name in "AB")
@@ -210,7 +204,6 @@ def two_strips():
 # A name begins with its function's.
 CHARTS = {
     "arrows": some_arrows,
-    "at_value": a_curve,
     "bar_list": a_list,
     "bars": some_bars,
     "butterfly": a_against_b,

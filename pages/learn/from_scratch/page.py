@@ -104,7 +104,6 @@ def show_ways_on(here: str) -> None:
 asked = st.query_params.get("stop")
 here = asked if asked in STOPS else CORE[0]
 before, after = neighbours(here)
-teaching.fit_pictures()
 session.STOP.set(here)
 show_strip(here)
 stop, this_page().name = STOPS[here], f"from-scratch-{here}"

@@ -3,10 +3,7 @@
 import streamlit as st
 import torch
 
-from selfattn.charts.bars import Row, bars
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute
 from selfattn.numbers import decimal, vector
@@ -34,30 +31,16 @@ def show(picture) -> None:
         "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
     )
     made = {"as it is": compute(sentence), "hidden": compute(sentence, hidden=hidden)}
-
-    def both(step: str, theme: Theme) -> Spec:
-        rows = [
-            Row(which, getattr(each.trace, step)[BANK].tolist(), words, color)
-            for (which, each), color in zip(made.items(), (theme.muted, theme.weights[4]))
-        ]
-        return bars(rows, theme, what="", width=170, height=80)
-
     after = torch.stack([each.total[:2] for each in made.values()])
     looks = {"columns": ABOUT[:2], "kind": "signed", "names": ("", "about"), "cell": (56, 60)}
-    charts = {
-        "Masked scores": drawing(both, "masked"),
-        "Weights": drawing(both, "weights"),
-        "“bank” afterwards": drawing(heatmap, after, tuple(made), **looks),
-    }
     with picture:
         before, without = (each.trace.weights[BANK, BANK] for each in made.values())
-        teaching.steps(
-            "hidden word",
-            f'With "{words[hidden]}" hidden, "bank" gives itself {decimal(without)} instead of {decimal(before)}.',
-            charts,
-            *("masked", "weights", "context", "total = embedding + context @ w_output"),
-            note=f"Half of all weights × values is added. As it is: {_sum(made['as it is'])}. Hidden: {_sum(made['hidden'])}.",
-        )
+        finding = f'With "{words[hidden]}" hidden, "bank" gives itself {decimal(without)} instead of {decimal(before)}.'
+        teaching.kernel("hide-a-word", made["hidden"].trace, words, BANK, finding=finding)
+        charts = {"“bank” afterwards": drawing(heatmap, after, tuple(made), **looks)}
+        note = f"As it is: {_sum(made['as it is'])}. Hidden: {_sum(made['hidden'])}."
+        finding, code = "Half of all weights × values is added.", "total = embedding + context @ w_output"
+        teaching.steps("afterwards", finding, charts, code, note=note)
 
 
 def _sum(made: Bank) -> str:

@@ -15,7 +15,6 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from selfattn.charts.arrows import moves
 from selfattn.charts.curves import lines
-from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
@@ -104,18 +103,11 @@ def show(picture) -> None:
     )
     with picture:
         finding = f"Mean cosines after the last layer: {at_end}."
-        teaching.steps("one word", finding, charts, *CODE, note=note)
-        with st.expander("Details"):
-            matrix = cosines(paths.layers[layer])
-            row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
-            chart = drawing(heatmap, matrix, frame["label"], maximum=1.0, names=("sentence", "and"), cell=46)
-            lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
-            teaching.steps("every two", lowest, {"Cosine of every two vectors": chart})
-            st.text(
-                f"We subtract the average vector of each layer; the flat picture keeps {share(explained)} of what is left. The "
-                "curves: sentences of two senses, of one sense, and two unrelated words.",
-                width="stretch",
-            )
+        method = (
+            f"We subtract the average vector of each layer; the flat picture keeps {share(explained)} of what is left. "
+            "The curves: sentences of two senses, of one sense, and two unrelated words."
+        )
+        teaching.steps("one word", finding, charts, *CODE, note=note, method=method)
 
 
 def choose(encoder: Encoder) -> tuple[list[str], Paths, str]:

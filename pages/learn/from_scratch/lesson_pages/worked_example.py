@@ -36,7 +36,7 @@ def show(picture) -> None:
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(trace.weights[0], trace.value))
     with picture:
         note = f"Context: {terms}  =  {vector(trace.context[0], 2)}"
-        teaching.kernel("worked-example", trace, tokens, at, asking, note)
+        teaching.kernel("worked-example", trace, tokens, at, asking, note=note)
         if which == "it":
             teaching.prose(
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."
