@@ -10,6 +10,7 @@ Align = Literal["left", "center", "right"]
 Point = tuple[float, float]
 NONE = "transparent"
 PADDING = 8  # pixels around the drawing
+AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
@@ -145,7 +146,7 @@ class Sheet:
                 )
             )
             datasets[name] = rows
-        return layered(layers, datasets, self.theme, width, height, padding=PADDING)
+        return layered(layers, datasets, self.theme, width, height, padding=AROUND)
 
 
 def _rounded(places: dict[str, float]) -> dict[str, float]:

@@ -53,12 +53,23 @@ def pick_for(entry: Entry) -> None:
     show_encoder(encoder)
     if view in ("pair", "main"):
         page.pair, page.beside, page.own = pick_pair(encoder)
+        if view == "pair":
+            show_sentences(page.pair)
     else:
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if view == "sentence":
         page.sentence = page.beside.text_input("Sentence", FIRST.first, key=session.A, bind="query-params", width=420)
     if view != "main":
         pick_head()
+
+
+def show_sentences(pair: Pair) -> None:
+    """Show A and B, a line each, with the word marked."""
+    with st.container(key="sentences", gap=None):
+        for (name, side), color in zip(pair.sides, ("violet", "orange")):
+            text, (start, stop) = side.sentence.text, side.word.span
+            before, own, after = map(literal, (text[:start], text[start:stop], text[stop:]))
+            st.markdown(f":{color}[**{name}**]&emsp;{before}:{color}[**{own}**]{after}")
 
 
 def pick_head() -> None:

@@ -196,11 +196,6 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-def two_strips():
-    rows = [Row("A", VALUES, range(24), LIGHT.ink), Row("B", VALUES, range(24), LIGHT.muted)]
-    return draw.vector_strip(rows, LIGHT), *({"y": [name], "rect": {"y": [name] * 24}} for name in "AB")
-
-
 # A name begins with its function's.
 CHARTS = {
     "arrows": some_arrows,
@@ -220,7 +215,6 @@ CHARTS = {
     "lines": powers,
     "moves": some_moves,
     "opened_by_a_click": opened,
-    "vector_strip": two_strips,
 }  # fmt: skip
 PARTS = {
     "accuracy_list": "an interval_list",
@@ -228,6 +222,8 @@ PARTS = {
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
     "code_view": "stands in kernel_row",
     "token_axes": "stands in heatmap",
+    "strips": "has no axes; its places: tests/charts/test_strips.py",
+    "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
     "in_any_window": "is part of shaded_sentences",

@@ -39,6 +39,13 @@ def charts(at):
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
+def live(at, name):
+    """The data that the browser got for a component, "way" or "kernel"."""
+    every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
+    (data,) = (data for data in every if ("columns" in data) == (name == "kernel"))
+    return data
+
+
 def mark(chart, kind):
     """The first mark of this kind, its records told apart from those of others."""
     return next(each for each in chart if each.kind == kind)
