@@ -26,14 +26,14 @@ def show() -> None:
         "<style>[data-testid=stMainBlockContainer]{padding:.8rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history,.st-key-out_of_sight{display:none}"
-        "[data-testid=stVegaLiteChart] svg.marks{max-width:100%;height:auto}"  # no page is wider than its window
+        # A picture that is wider than its room shrinks; buttons in a row wrap.
+        "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
+        "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
         ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
         ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
-        # A picture wider than the window shrinks.
-        "@media(max-width:700px){[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}}"
         # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"

@@ -34,6 +34,7 @@ from selfattn.words import to_groups
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
 LAST_FOUR = "sum of the last four"  # what the paper takes as a word's vector
 PUBLISHED = f"BERT-base, as published: 0.940, {LAST_FOUR} layers (feature extraction; its other method is fine-tuning)"
+MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences that are encoded together
 
 
@@ -98,6 +99,12 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
         ),
         rejected=pd.DataFrame(rejected.items(), columns=["sentence", "reason"]),
     )
+
+
+def raw_c_measured(content: str) -> dict[str, float]:
+    """By way how often it names the marked word, 0 to 1, as measured before (benchmarks/RESULTS.md); empty for other encoders."""
+    table = pd.read_csv(MEASURED)
+    return table[table["content"] == content].set_index("way")["named"].to_dict()
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:

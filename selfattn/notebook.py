@@ -17,6 +17,7 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
+from selfattn import numbers
 from selfattn import tidy_tables as tidy
 from selfattn.analysis.compare import compare_encoders, counterpart_distances
 from selfattn.analysis.explaining import Explained
@@ -26,9 +27,9 @@ from selfattn.analysis.word_map import word_map
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, beside, stacked
-from selfattn.charts.which_word import shaded_sentences
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -43,6 +44,7 @@ from selfattn.views.kernel_data import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.main_view import main_view
 from selfattn.views.one_head import against, head_maps
+from selfattn.views.shaded import Tint, shaded_data
 from selfattn.words import shared_words
 
 
@@ -200,7 +202,9 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
     found: the line to print for each sentence, and its result. Numbers: `tidy_tables.explained_words_frame`.
     Limit: single words don't add up (`Explained.together`).
     """
-    return _Whole(shaded_sentences(tidy.explained_words_frame(found), theme, 900, effect="change with the word hidden"))
+    frame = tidy.explained_words_frame(found)
+    tint = Tint("effect", numbers.change, "change {}", float(frame["effect"].abs().max()) or 1.0)
+    return _Whole(shaded(shaded_data(frame, {line: line for line in found}, tint), theme))
 
 
 def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:

@@ -139,6 +139,21 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
     about = json.loads(place.read_text("utf-8"))
     if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
         return None
+    return _read(name, place, about)
+
+
+def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
+    """The reports of that name and those sentences that are shipped of other encoders, by the encoders' titles."""
+    found, own = {}, _identity(name, encoder, read)
+    for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
+        other = json.loads(about.read_text("utf-8"))
+        if other["content"] != own["content"] and all(other[key] == own[key] for key in ("read", "version")):
+            found[other["encoder"]] = _read(name, about, other).report
+    return found
+
+
+def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
+    """The report beside about.json."""
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
         table = place.with_name(f"{field.name.strip('_')}.csv.gz")

@@ -84,21 +84,25 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """One row per word: sentence (from 0), said, text, effect (on the target, of hiding it), chosen (the word asked about).
+    """One row per word: said, text, gap (a blank stands before it), effect (on the target, of hiding it), kind.
 
-    said: the line to print for each sentence, and its result. For the word asked about, effect is NaN and text joins its tokens.
-    A special token that was typed, such as the mask, keeps its place.
+    said: the line to print for each sentence, and its result. kind: "chosen" for the word asked about, whose effect is NaN and
+    whose text joins its tokens; "punctuation" or "word". A special token that was typed, such as the mask, keeps its place.
     """
     rows = []
-    for at, (line, found) in enumerate(said.items()):
+    for line, found in said.items():
         effects, sentence = dict(zip(found.words, found.effect.tolist())), found.sentence
         where = enumerate(zip(sentence.special, sentence.segments))
-        typed = [Word(sentence.tokens[p], p, p + 1) for p, (special, own) in where if special and own is not None]
+        typed = [
+            Word(sentence.tokens[p], p, p + 1, at=sentence.offsets[p][0])
+            for p, (special, own) in where
+            if special and own is not None
+        ]
         for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
             asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
             text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
-            rows.append((at, line, text, effects.get(word, math.nan), asked))
-    return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
+            rows.append((line, word, text, effects.get(word, math.nan), asked))
+    return of_words(rows, "said", "effect")
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
@@ -204,16 +208,27 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     return found.assign(second=second["text"], next=second["share"], sentence=frame["sentence"])
 
 
-def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, tuple[Sequence[Word], str]]) -> pd.DataFrame:
-    """One row per word: sentence (from 0), said, text, share (of the way; NaN: the word itself), chosen (the word itself).
+def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
+    """One row per word: row (its sentence's, in the labelled table), text, gap, share (of the way; NaN: none), kind.
 
-    sentences: by row in the labelled table, each sentence's words and the line to print for it.
+    sentences: the words of each. gap, kind: as in `explained_words_frame`.
     """
     rows = []
-    for at, (row, (words, said)) in enumerate(sentences.items()):
+    for row, words in sentences.items():
         own = report.words[report.words["row"] == row].set_index("start")["share"]
-        rows += [(at, said, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
-    return pd.DataFrame(rows, columns=["sentence", "said", "text", "share", "chosen"])
+        rows += [(row, w, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
+    return of_words(rows, "row", "share")
+
+
+def of_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
+    """One row per word: `first`, text, gap, `number`, kind. rows: key, word, text, number, whether it is chosen."""
+    found, end = [], None
+    for key, word, text, value, chosen in rows:
+        kind = "chosen" if chosen else "punctuation" if word.is_punctuation else "word"
+        gap = end is not None and end[0] == key and end[1] != word.at
+        found.append((key, text, gap, value, kind))
+        end = key, word.span[1]
+    return pd.DataFrame(found, columns=[first, "text", "gap", number, "kind"])
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
@@ -223,19 +238,19 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def layers_frame(report: SeparationReport) -> pd.DataFrame:
-    """Accuracy over depth: depth, stage, line ("this encoder", and the baselines), accuracy; low and high for this encoder."""
-    stages = ["embedding", *(f"L{layer}" for layer in report.layers["layer"][1:])]
+    """Accuracy after each layer: depth (from 1), stage, line ("this encoder", baselines), accuracy; of the encoder low, high."""
+    layers = report.layers.iloc[1:]
     lines = {
-        "this encoder": report.layers["accuracy"],
-        "shuffled labels": report.layers["shuffled"],
-        "one of each sense left out": report.layers["each_left_out"],
-        "bag of the other words": [report.bag[0]] * len(stages),
+        "this encoder": layers["accuracy"],
+        "bag of the other words": [report.bag[0]] * len(layers),
+        "shuffled labels": layers["shuffled"],
     }
+    stages = [f"L{layer}" for layer in layers["layer"]]
     frames = [
-        pd.DataFrame({"depth": range(len(stages)), "stage": stages, "line": name, "accuracy": list(values)})
+        pd.DataFrame({"depth": range(1, 1 + len(stages)), "stage": stages, "line": name, "accuracy": list(values)})
         for name, values in lines.items()
     ]
-    frames[0] = frames[0].assign(low=list(report.layers["low"]), high=list(report.layers["high"]))
+    frames[0] = frames[0].assign(low=list(layers["low"]), high=list(layers["high"]))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -29,8 +29,8 @@ from selfattn.tidy_tables import (
     weights_frame,
     words_frame,
 )
-from tests.captions.cases_of_many import explained
 from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
+from tests.small_reports import explained
 
 
 def test_weights_frame_of_two_tokens_that_are_the_same_word():
@@ -110,14 +110,11 @@ def test_the_layers_frame_has_each_line_its_own_numbers():
     )  # fmt: skip
     frame = layers_frame(SimpleNamespace(layers=layers, bag=(0.77, 0.7, 0.8)))
     lines = {name: part["accuracy"].tolist() for name, part in frame.groupby("line", sort=False)}
-    assert lines == {
-        "this encoder": [0.5, 0.7, 0.9], "shuffled labels": [0.51, 0.52, 0.53],
-        "one of each sense left out": [0.61, 0.62, 0.63], "bag of the other words": [0.77] * 3,
-    }  # fmt: skip
-    assert frame["stage"].tolist() == ["embedding", "L0", "L1"] * 4 and frame["depth"].tolist() == [0, 1, 2] * 4
+    assert lines == {"this encoder": [0.7, 0.9], "bag of the other words": [0.77] * 2, "shuffled labels": [0.52, 0.53]}
+    assert frame["stage"].tolist() == ["L0", "L1"] * 3 and frame["depth"].tolist() == [1, 2] * 3
     own = frame[frame["line"] == "this encoder"]
-    assert own["low"].tolist() == [0.4, 0.6, 0.8] and own["high"].tolist() == [0.6, 0.8, 1.0]
-    assert frame["low"].notna().sum() == 3
+    assert own["low"].tolist() == [0.6, 0.8] and own["high"].tolist() == [0.8, 1.0]
+    assert frame["low"].notna().sum() == 2
 
 
 def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
@@ -141,7 +138,12 @@ def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_wa
     assert heads["how"].tolist() == ["by gradient", "exact", "by gradient", "exact"]
     words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::2], target=asked)})
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
-    assert words["chosen"].tolist() == [False, True, True, False]
+    assert words["kind"].tolist() == ["word", "chosen", "chosen", "word"] and words["gap"].tolist() == [
+        False,
+        True,
+        True,
+        True,
+    ]
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 

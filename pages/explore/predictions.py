@@ -1,7 +1,7 @@
 """Predictions: the encoder's own answer (a class, a similarity, a gap), which words and heads it rests on; over a table, too."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,16 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.explaining import Explained, explain, removed_in_turn
-from selfattn.captions import predictions as captions
-from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
-from selfattn.charts.head_map import head_map
 from selfattn.charts.labels import isolated
-from selfattn.charts.which_word import shaded_sentences
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side, this_page
+from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, segmented
 from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head
@@ -32,7 +28,6 @@ from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import TargetReport, over_sentences
-from selfattn.tidy_tables import explained_heads_frame, explained_words_frame
 from selfattn.views import predictions as views
 from selfattn.views.predictions import Question
 
@@ -138,49 +133,10 @@ def copied(question: Question) -> str:
     return f"{question.python}\n{sentence}\nfound[{question.said!r}] = explain(encoder, sentence, asked(sentence))"
 
 
-def show_words(found: Mapping[Question, Explained]) -> None:
-    """The words, shaded by what hiding each does to the answer."""
-    st.markdown("**Which words it rests on**", help=captions.HELP)
-    what = f"change of {next(iter(found)).what}"
-    frame = explained_words_frame(
-        {f"{what}, each word hidden{question.where}": each for question, each in found.items()}
-    )
-    readings = [captions.words(each, question.what, question.write, question.where) for question, each in found.items()]
-    chart = shaded_sentences(frame, current_theme(), effect=what)
-    show_chart(chart, "\n".join(readings), one_head=False, name="what hiding each word does", table=lambda: frame)
-
-
-def show_answers(question: Question) -> None:
-    """The classes, or the likeliest words of the gap, with their probabilities; of a regression, the scores."""
-    if len(question.answers):
-        bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
-        columns = {"probability": bar, "score": st.column_config.NumberColumn(format="%.3f")}
-        st.dataframe(question.answers, hide_index=True, column_config=columns, width="stretch")
-        this_page().tables["answers"] = lambda: question.answers
-
-
-def show_heads(encoder: Encoder, question: Question, found: Explained) -> None:
-    """Layers x heads by what removing each does to the answer; a click chooses a head."""
-    if found.notes:
-        st.info("No head can be removed from this encoder.")
-        say("\n".join(found.notes))
-        return
-    chosen, frame = str(this_page().head), explained_heads_frame(found)
-    floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
-    frame, noise = noise_floor(frame, "effect", encoder.dtype, floor)
-    reading = captions.heads(frame, chosen, question.what, question.write, question.where)
-    title = f"change of {question.what}"
-    chart = head_map(frame, "effect", current_theme(), chosen, title=[title, "the largest are exact"])
-    show_chart(chart, f"{reading} {noise}".rstrip(), key="predictions", heads=True, name=title)
-
-
 def show_over_table(encoder: Encoder, question: Question) -> None:
     """A table of sentences, and what is found over all of them."""
-    st.markdown(
-        "**Over many of your sentences**",
-        help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
-    )
-    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table of sentences")
+    about = "One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text."
+    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table of sentences", help=about)
     if upload is None:
         return
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
@@ -195,22 +151,11 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
         show_error(error)
         return
     show_rejected(pd.concat([broken, report.rejected.rename(columns={"row": "line"})])[["line", "reason"]])
-    say(captions.over_sentences(report, question.what, question.write))
-    words, heads = side_by_side()
-    format = dict.fromkeys(("effect", "low", "high", "by_gradient"), st.column_config.NumberColumn(format="%+.3f"))
-    with words:
-        st.markdown("**Words**, those of several sentences first")
-        st.dataframe(report.words, hide_index=True, column_config=format, height=320)
-    with heads:
-        st.markdown("**The eight heads that lead**, by gradient")
-        run = report.heads.dropna(subset=["effect"])
-        run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
-        st.dataframe(run, hide_index=True, column_config=format, height=320)
+    for panel, place in zip(views.over_sentences(report, question), side_by_side()):
+        with place:
+            show_panel(panel)
     if report.note:
         say(report.note)
-    this_page().tables |= {
-        f"{name}, over sentences": partial(getattr, report, name) for name in ("words", "heads", "sentences")
-    }
 
 
 encoder = this_page().encoder
@@ -223,11 +168,17 @@ this_page().python = lines(
     *map(copied, questions),
     "notebook.explained_words(found)",
 )
-show_words(found)
-heads, answers = side_by_side()
-with heads:
-    st.markdown("**Through which heads**", help=captions.HEADS_HELP)
-    show_heads(encoder, questions[0], found[questions[0]])
-with answers:
-    show_answers(questions[0])
-show_over_table(encoder, questions[0])
+show_panel(views.words(found))
+if any(each.notes for each in found.values()):
+    st.info("No head can be removed from this encoder.")
+    say("\n".join(found[questions[0]].notes))
+    panels = []
+else:
+    panels = [views.heads(question, found[question], str(this_page().head), encoder.dtype) for question in questions]
+if len(questions[0].answers):
+    panels.append(views.answers(questions[0]))
+for panel, place in zip(panels, side_by_side(len(panels))):
+    with place:
+        show_panel(panel, key=f"predictions{panel.name}", clicks=panel.name != "answers")
+with st.expander("Over many of your sentences"):
+    show_over_table(encoder, questions[0])

@@ -39,6 +39,13 @@ def layered(
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
+def fluid(chart: Spec, width: int | None) -> Spec:
+    """The chart `width` pixels wide, axes included; None: as wide as the room that a page gives it, elsewhere its own width."""
+    sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
+    return {**chart, **sized, "config": config}
+
+
 def beside(*charts: Spec) -> Spec:
     """Complete charts side by side, as one: one scale of colours and one legend for all."""
     return _joined("hconcat", charts)

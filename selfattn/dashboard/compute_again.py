@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached
+from selfattn.dashboard.cache import cached, is_cached
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import KINDS, Stored, stored
@@ -18,12 +18,21 @@ NAMES = {kind.type: name for name, kind in KINDS.items()}
 labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 
+@cache
+def _sentences(name: str) -> object:
+    """What the report of this name is about."""
+    return KINDS[name].reads()
+
+
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
     """The stored report about the built-in sentences; None where there is none, or it is computed again."""
     name = NAMES[kind]
+    key = ("stored", name)
     if session.AGAIN.of(name).get():
         return None
-    return cached(encoder, ("stored", name), lambda _: stored(name, encoder, KINDS[name].reads()))
+    # None isn't kept: a measurement may store the report meanwhile.
+    found = None if is_cached(encoder, key) else stored(name, encoder, _sentences(name))
+    return cached(encoder, key, lambda _: found) if found or is_cached(encoder, key) else None
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:

@@ -168,14 +168,14 @@ def show_panel(
     mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
     """
     note_panel(panel, first)
-    if panel.live and choose:
-        show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose, *states)
+    if panel.finding and "finding" not in (panel.live.data if panel.live else {}):
+        st.markdown(f"**{literal(panel.finding)}**")
+    if panel.live:
+        show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
     else:
-        if panel.finding:
-            st.markdown(f"**{literal(panel.finding)}**")
         _show_picture(panel, key, clicks, in_place)
-        if panel.note:
-            say(panel.note)
+    if panel.note:
+        say(panel.note)
     if panel.method:
         with st.expander("How this was measured"):
             for paragraph in panel.method.split("\n\n"):
@@ -189,7 +189,8 @@ def _show_picture(panel: Panel, key: str | None, clicks: bool, in_place: bool) -
         on_select = partial(_choose_clicked, key)
     spec = panel.picture(current_look())
     sent, alt = (updatable(spec, panel.alt), panel.name) if in_place else (spec, panel.alt)
-    st.vega_lite_chart(with_tables(sent), theme=None, key=key, on_select=on_select, width="content", alt=alt)
+    width: Any = "stretch" if sent.get("width") == "container" else "content"
+    st.vega_lite_chart(with_tables(sent), theme=None, key=key, on_select=on_select, width=width, alt=alt)
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:

@@ -14,6 +14,11 @@ class Entry(NamedTuple):
     icon: str = ""  # of links to it
     pickers: str = ""  # that the frame draws above it (pickers.pick_for)
 
+    @property
+    def path(self) -> str:
+        """The file, as Streamlit takes it."""
+        return f"pages/{self.file}"
+
 
 # The menu lists the lessons first, for newcomers; the start page is the main view.
 PAGES = {
@@ -52,7 +57,7 @@ def menu() -> dict[str, list]:
 
 
 def _page(entry: Entry, address: str, **more) -> st.Page:
-    return st.Page(f"pages/{entry.file}", title=entry.title, url_path=address, **more)
+    return st.Page(entry.path, title=entry.title, url_path=address, **more)
 
 
 def entry_at(address: str) -> Entry:
@@ -63,6 +68,4 @@ def entry_at(address: str) -> Entry:
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
     """Show a link to a page: its title, or a label of its own."""
     entry = ENTRIES[address]
-    st.page_link(
-        f"pages/{entry.file}", label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query
-    )
+    st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

@@ -40,8 +40,8 @@ def pick_for(entry: Entry) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
     entry.pickers: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
-    figure), "sentence" (one and a head), "head", or "" for a page of its own. What is picked stands in `this_page()`; where
-    it can't be used, the page says so and ends.
+    figure), "sentence" (one and a head), "head" (chosen in the page's maps), or "" for a page of its own. What is picked stands
+    in `this_page()`; where it can't be used, the page says so and ends.
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
@@ -59,7 +59,9 @@ def pick_for(entry: Entry) -> None:
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if view == "sentence":
         page.sentence = page.beside.text_input("Sentence", FIRST.first, key=session.A, bind="query-params", width=420)
-    if view != "main":
+    if view == "head":
+        keep_head(Head.named("L0 H10"))
+    elif view != "main":
         pick_head()
 
 

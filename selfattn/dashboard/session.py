@@ -104,6 +104,7 @@ TARGET = Key("target", "Predictions: the number of the word in the gap that is a
 AGAIN = Key("{} again", "True: compute the stored reports of this name anew", False)
 STOPPED = Key("stopped", "Senses: the encoder and key of the report that was stopped")
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key of the hidden-words report that was asked for")
+OPENED = Key("opened", "Senses: True when a sentence was clicked, until the main view shows it", False)
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
 SCAN_READ = Key("scan_read", "Senses: the scan's folder and time of change; the scan, its means, its sources", (None,))
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))

@@ -1,13 +1,17 @@
-"""The questions of Predictions: a class, the similarity of two sentences, a word in a gap; each as a target and in words."""
+"""Predictions: questions (a class, the similarity of two sentences, a word in a gap), and which words and heads they rest on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from selfattn import numbers
+from selfattn.analysis.explaining import Explained
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
-from selfattn.captions.predictions import Write
+from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
+from selfattn.charts.bars import bar_list
+from selfattn.charts.dots import dots
+from selfattn.charts.head_map import head_map
 from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -15,8 +19,14 @@ from selfattn.encoders.heads_on_top import CLASSES, MASKED, carries
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
+from selfattn.panel import Panel, Tables
+from selfattn.senses import TargetReport
+from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads
+from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
+Write = Callable[[float], str]
 TOP = 10  # words of a gap
+LISTED = 12  # words over many sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +115,148 @@ def words_of(tokens: Tokens) -> list[str]:
 def numbered(words: Sequence[str]) -> list[str]:
     """The words as labels; a repeated one gets its place, so that a link can tell them apart."""
     return [f"{word} ({place + 1})" if word in words[:place] else word for place, word in enumerate(words)]
+
+
+def words(found: Mapping[Question, Explained]) -> Panel:
+    """What hiding each word from everything does to the answer."""
+    what = next(iter(found)).what
+    named = {f"change of {what}, each word hidden{question.where}": each for question, each in found.items()}
+    frame, write = explained_words_frame(named), next(iter(found)).write
+    deepest = float(frame["effect"].abs().max())
+    tint = Tint("effect", write, f"change of {what} {{}}", deepest if deepest > 0 else 1.0)
+    leads = [(question, each) for question, each in found.items() if each.order]
+    finding, note = "There is no word to hide.", ""
+    if leads:
+        question, each = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
+        finding, note = _hide(question, each), _together(question, each)
+    return Panel(
+        name="words",
+        finding=finding,
+        **shaded_picture(shaded_data(frame, {line: line for line in named}, tint)),
+        note=note,
+        alt=" ".join(_hide(question, each) for question, each in leads) or finding,
+        tables=Tables({"words": lambda: frame}),
+        method="\n\n".join([_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]),
+    )
+
+
+_HIDING = (
+    "Each word is hidden from everything, as padding is: no token attends to it, positions stay, and a mean over tokens leaves "
+    "it out. Brown: the answer falls without the word, so it rests on it; teal: it rises. What is left may read as nothing that "
+    "the encoder was trained on, so this says what it uses, not what it needs."
+)
+
+
+def _hide(question: Question, found: Explained) -> str:
+    at = found.order[0]
+    moved = question.write(float(found.effect[at]))
+    return f'Hide "{found.words[at].label}"{question.where}, and {question.what} moves by {moved}.'
+
+
+def _together(question: Question, found: Explained) -> str:
+    if found.together != found.together:
+        return "With all words hidden nothing would be left to ask."
+    if len(found.words) == 1:
+        return ""
+    every, single = question.write(found.together), question.write(float(found.effect.sum()))
+    return f"All {len(found.words)} words{question.where} hidden at once: {every}; single words, which needn't add up: {single}."
+
+
+def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
+    """What removing each head does to the answer. Raises ValueError for an encoder whose heads can't be removed."""
+    if found.notes:
+        raise ValueError(" ".join(found.notes))
+    floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
+    frame, noise = noise_floor(explained_heads_frame(found), "effect", precision, floor)
+    exact = frame[frame["how"] == "exact"]
+    top, own = exact.loc[exact["effect"].abs().idxmax()], frame[frame["name"] == chosen].iloc[0]
+    finding = f"Without {top['name']}{question.where}, {question.what} moves by {question.write(top['effect'])}."
+    beside = f"Without {own['name']}: {question.write(own['effect'])}." if own["name"] != top["name"] else ""
+    return Panel(
+        name=f"heads{question.where}",
+        finding=finding,
+        picture=lambda look: head_map(
+            frame, "effect", look.theme, chosen, title=[f"change of {question.what}", "the largest are exact"]
+        ),
+        note=f"{beside} {noise}".strip(),
+        alt=f"A map of layers by heads. {finding} {beside}".rstrip(),
+        tables=Tables({f"heads{question.where}": lambda: frame}),
+        method=(
+            f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)}, "
+            "those that lead and the chosen one, are run. Over other sentences other heads may lead."
+        ),
+    )  # fmt: skip
+
+
+def answers(question: Question) -> Panel:
+    """The classes, or the likeliest words of the gap, with their probabilities; of a regression, the scores."""
+    table = question.answers
+    label, value = table.columns
+    first, share = table.iloc[0], value == "probability"
+    finding = f'{"The likeliest" if share else "The largest"} is "{first[label]}": {numbers.weight(first[value])}.'
+    return Panel(
+        name="answers",
+        finding=finding,
+        picture=lambda look: bar_list(table.rename(columns={label: "token"}), value, look.theme, ".3f", width=300),
+        alt=f"{finding} Next: {', '.join(map(str, table[label][1:]))}.",
+        tables=Tables({"answers": lambda: table}),
+    )
+
+
+def over_sentences(report: TargetReport, question: Question) -> Iterator[Panel]:
+    """The means over a table: words with their intervals, then the heads that were run."""
+    n, what, write = len(report.sentences), question.what, question.write
+    known = report.words[(report.words["low"] > 0) | (report.words["high"] < 0)]
+    finding = "No word that is in several sentences moves it clearly: each interval holds 0."
+    if len(known):
+        word = known.loc[known["effect"].abs().idxmax()]
+        finding = f'Hiding "{word["word"]}" moves {what} by {write(word["effect"])} on average.'
+    both = report.sentences[["together", "sum"]].dropna()  # only sentences with both: in some, nothing would be left
+    together = (
+        f" All words hidden at once: {write(both['together'].mean())}; single words: {write(both['sum'].mean())}."
+        if len(both)
+        else ""
+    )
+    mean = numbers.decimal(report.sentences["number"].mean())
+    leading = report.words.assign(size=report.words["effect"].abs(), one=report.words["n"] < 2)
+    leading = leading.sort_values(["one", "size"], ascending=[True, False], kind="stable")[:LISTED]
+    labels = leading["word"] + " (" + leading["n"].astype(str) + ")"
+    yield _means(
+        "words over sentences", finding, leading, labels, report.words,
+        f"{numbers.count(n)} sentences; as they are, {what} is {mean}.{together}",
+        {"sentences": report.sentences, "rejected": report.rejected},
+    )  # fmt: skip
+    run = named_heads(report.heads.dropna(subset=["effect"]))
+    if len(run):
+        run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
+        first = run.iloc[0]
+        yield _means(
+            "heads over sentences", f"Without {first['name']} it moves by {write(first['effect'])} on average.", run, run["name"],
+            report.heads, "These eight heads were chosen by these very sentences.", {},
+        )  # fmt: skip
+
+
+def _means(
+    name: str,
+    finding: str,
+    rows: pd.DataFrame,
+    labels: pd.Series,
+    table: pd.DataFrame,
+    note: str,
+    more: Mapping[str, pd.DataFrame],
+) -> Panel:
+    drawn = pd.DataFrame({"group": "", "label": labels, "series": "", "value": rows["effect"]})
+    drawn = drawn.assign(low=rows["low"].astype(float), high=rows["high"].astype(float)).reset_index(drop=True)
+    numbers_ = drawn[["value", "low", "high"]]
+    ends = min(0.0, float(numbers_.min(axis=None))), max(0.0, float(numbers_.max(axis=None)))
+    return Panel(
+        name=name,
+        finding=finding,
+        picture=lambda look: dots(
+            drawn, look.theme, ("no change", 0.0), domain=ends, marked=drawn["label"].tolist()[:1], format="+.3f",
+            width=look.width,
+        ),
+        note=f"{note} Lines: 95 % intervals.",
+        alt=f"{finding} {note}",
+        tables=Tables({name: lambda: table} | {f"{own}, over sentences": lambda each=each: each for own, each in more.items()}),
+    )  # fmt: skip

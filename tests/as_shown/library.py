@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from selfattn import load_encoder
-from selfattn.captions import senses as captions
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.scan.measure import measure
@@ -17,6 +17,7 @@ from selfattn.scan.tables import Row
 from selfattn.senses import head_profiles, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
+from selfattn.views.senses import separation_panels
 from tests.as_shown.record import BESIDE, Lines, column, table, texts
 
 WORDS = {"bank": 6, "bat": 6, "ring": 4}
@@ -62,8 +63,7 @@ def separated(encoder: Encoder) -> dict[str, Lines]:
     report = separation(encoder, sentences(), shuffles=50)
     frames = {"layers": layers_frame(report), "named": named_heads(report.heads), "ranked": words_frame(report)}
     frames["sentences"] = report.sentences(3, 7)
-    said = [captions.layers(report), captions.heads(report, (3, 7)), captions.chance(report)]
-    said += [captions.words(frames["ranked"]), captions.sentences(frames["sentences"], "L3 H7")]
+    said = [text for panel in separation_panels(report, Head(3, 7)) for text in (panel.finding, panel.note)]
     return {
         "report": parts(report),
         "says": texts(said),

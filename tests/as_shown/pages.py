@@ -93,7 +93,7 @@ def views(address: str) -> dict[str, View]:
             lines = _each(own | long, [{"tab": "Lines from the word"}])
             return default | own | long | _each(own, choices) | lines
         case "senses":
-            return _each(default | {"own": {"head": "L5 H10", "sense_word": "bat"}}, [{}, {"sense_map": "adds"}])
+            return default | {"own": {"head": "L5 H10", "sense_word": "bat"}}
         case "two-encoders" | "predictions":
             tiny = {
                 "model": "another ...",

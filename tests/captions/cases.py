@@ -11,16 +11,13 @@ from types import SimpleNamespace
 import pandas as pd
 import torch
 
-from pages.explore.senses import finished_scan
 from selfattn.analysis.hiding import NO_WAY
 from selfattn.analysis.patterns import PATTERNS, nearest_first
-from selfattn.captions import attention, nearest_sentences, steps, vectors, which_word
-from selfattn.captions.which_word import Ranked
+from selfattn.captions import steps, vectors
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.tidy_tables import heads_frame, named_heads
+from selfattn.tidy_tables import heads_frame
 from selfattn.views import all_heads, layer_by_layer
 from selfattn.words import Word
-from tests.captions.cases_of_many import PREDICTIONS, SENSES, WHICH_WORD
 from tests.small_hidden_pair import WORDS, hidden_pair_of
 
 NAN, INF = math.nan, math.inf
@@ -35,19 +32,11 @@ def tensor(*values) -> torch.Tensor:
 
 
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
-DISTANCES = pd.DataFrame(
-    {"layer": [0, 0], "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6],
-     "others": [0.5, 0.55]}
-)  # fmt: skip
 
 ATTENTION: Cases = {
     "head profile, no pattern": partial(all_heads.profile, nearest_first(SHARES), "L3 H7", "In this sentence"),
     "head profile, two patterns": partial(
         all_heads.profile, nearest_first(SHARES | {"next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
-    ),
-    "over texts": partial(attention.over_texts, named_heads(DISTANCES), "L0 H0"),
-    "over one text": partial(
-        attention.over_texts, named_heads(DISTANCES.assign(n=1, low=NAN, high=NAN, others=NAN)), "L0 H1"
     ),
 }  # fmt: skip
 
@@ -89,28 +78,10 @@ def report(*words, telling=0.885, every=0.9164):
 
 SENSED, BETWEEN = pair(MOSTLY_RIVER, (0.0, 0.2)), pair(MOSTLY_RIVER, (0.0, 0.2), senses=None)
 UNMEASURED = pair((NAN,) * 4, (NAN, NAN), control_cosine=NAN, control_hidden=NAN, top=(None, None))
-CORPUS = pd.DataFrame(
-    [("bank", "river", 1200, 0.6, 0.0812), ("bank", "loan", 500, 0.25, 0.1), ("bank", "of", 9, 0.0045, 0.2)],
-    columns=["word", "source", "n", "share", "move"],
-)
 RUN = tensor([0.1, 0.3, 0.2], [0.0, NAN, 0.05])
 
 
-def ranked():
-    words = [Word("of", 1, 2), Word(",", 2, 3), Word("river", 3, 4), Word("loan", 4, 5, "[UNK]")]
-    return [f"{one.text} {one.share:.2f}" for one in which_word.ranked(words, tensor(NAN, 0.9, 0.2, 0.5))]
-
-
 HIDDEN_WORDS: Cases = {
-    f"source of {', '.join(map(str, shares))}": partial(
-        which_word.source, [Ranked(f"w{at}", share) for at, share in enumerate(shares)]
-    )
-    for shares in [
-        (0.33, 0.22), (0.329, 0.219), (0.33, 0.221), (0.1, -0.2), (0.0999, 0.01), (-0.02, -0.2), (0.4, 0.3, 0.2, 0.2),
-        (0.4, 0.3, 0.199), (0.5,),
-    ]
-} | {
-    "ranked, without a sign and what was not measured": ranked,
     "compared": partial(layer_by_layer.compared, hidden_pair_of()),
     "compared, one word hidden": partial(layer_by_layer.compared, hidden_pair_of(top=(None, 0), control_hidden=NAN)),
     "compared, no control": partial(layer_by_layer.compared, UNMEASURED),
@@ -118,29 +89,7 @@ HIDDEN_WORDS: Cases = {
         layer_by_layer.beside_its_sense, hidden_pair_of(cosine=torch.full((6, 4), 0.125)), "river side",
         tensor(0.125, 0.92),
     ),
-    "in a corpus": partial(finished_scan.in_corpus, CORPUS),
-    "in a corpus, one source": partial(finished_scan.in_corpus, CORPUS[:1]),
 }  # fmt: skip
-
-
-# Nearest sentences
-
-
-def near(*rows):
-    return pd.DataFrame(rows, columns=["sense", "cosine"])
-
-
-NEAREST: Cases = {
-    "nearest, by stage": partial(
-        nearest_sentences.nearest,
-        {
-            "alone": near(("river", 1.0), ("money", 1.0), ("river", 0.99995), ("money", 0.9999), ("river", 0.9)),
-            "in its sentence": near(("river", 0.9), ("river", 0.8), ("river", 0.7), ("money", 0.69)),
-        },
-    ),
-    "nearest, two more": partial(nearest_sentences.nearest, {"alone": near(*[("river", 1.0)] * 5)}),
-    "no sentences": partial(nearest_sentences.no_sentences, "gnome"),
-}
 
 
 # Steps
@@ -170,10 +119,6 @@ VECTORS: Cases = {
 CASES: dict[str, Cases] = {
     "attention": ATTENTION,
     "hidden words": HIDDEN_WORDS,
-    "nearest sentences": NEAREST,
-    "predictions": PREDICTIONS,
     "steps": STEPS,
     "vectors": VECTORS,
-    "senses": SENSES,
-    "which word": WHICH_WORD,
 }

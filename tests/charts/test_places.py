@@ -168,12 +168,14 @@ def a_list(words=WORDS):
 
 
 def intervals():
-    own = pd.DataFrame({"label": WORDS[:4], "value": VALUES[:4], "low": 0.1, "high": 1.0})
-    spec = draw.interval_list({"": own[:1], "group": own[1:]}, LIGHT, ("guessing", 0.5))
+    own = pd.DataFrame(
+        {"group": ["", *["group"] * 3], "label": WORDS[:4], "series": "", "value": VALUES[:4], "low": 0.1, "high": 1.0}
+    )
+    spec = draw.dots(own, LIGHT, ("guessing", 0.5), width=600)
     rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
     said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
     marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
-    return spec, {"x": ["0 %", "50 %", "100 %"], "y": rows, **marks}
+    return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
 
 
 def a_against_b():
@@ -202,6 +204,7 @@ CHARTS = {
     "bar_list": a_list,
     "bars": some_bars,
     "butterfly": a_against_b,
+    "dots": intervals,
     "head_grid": lambda: a_grid(named=False),
     "head_grid, named": lambda: a_grid(named=True),
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
@@ -209,7 +212,6 @@ CHARTS = {
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
     "heatmap, with gaps": with_gaps,
-    "interval_list": intervals,
     "kernel_row": the_row,
     "layers_curve": layers,
     "lines": powers,
@@ -217,17 +219,13 @@ CHARTS = {
     "opened_by_a_click": opened,
 }  # fmt: skip
 PARTS = {
-    "accuracy_list": "an interval_list",
-    "agreement_list": "an interval_list",
-    "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
+    "shaded": "has no axes; its places: tests/views/test_shaded.py",
     "code_view": "stands in kernel_row",
     "token_axes": "stands in heatmap",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
-    "in_any_window": "is part of shaded_sentences",
-    "pixels": "is part of shaded_sentences",
 }
 
 

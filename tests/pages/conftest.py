@@ -46,7 +46,7 @@ def every_run_ends_well():
 
 def pages() -> list[str]:
     """The files of all pages, as `AppTest.switch_page` takes them."""
-    return [f"pages/{entry.file}" for entry in ENTRIES.values()]
+    return [entry.path for entry in ENTRIES.values()]
 
 
 def at_address(page: str = "", **query: str) -> AppTest:
@@ -71,7 +71,7 @@ def load_asked(at: AppTest) -> AppTest:
 
 def open_page(path: str, **chosen: str) -> AppTest:
     """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
-    (address,) = (entry.address for entry in ENTRIES.values() if f"pages/{entry.file}" == path)
+    (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():
         at.session_state[key] = value

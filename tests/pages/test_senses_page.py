@@ -3,28 +3,25 @@
 import hashlib
 import json
 from functools import partial
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from pages.explore.senses import finished_scan, which_word
-from pages.explore.senses import tables_and_reports as view
-from selfattn import load_encoder
-from selfattn.captions import which_word as word_captions
-from selfattn.dashboard import compute_again, session
+from pages.explore.senses import reports as view
+from selfattn import load_encoder, senses, stored_reports
+from selfattn.dashboard import compute_again, figures, session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.examples import labelled_sentences
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.senses import separation
 from selfattn.stored_reports import stored
+from selfattn.views import scanned
+from selfattn.views.senses import enough, opened
 from tests.pages.conftest import open_page
-from tests.pages.pictures import charts
 
 pytestmark = pytest.mark.slow
 
-PAGE, MAIN = "pages/explore/senses/page.py", "pages/explore/two_sentences/page.py"
+PAGE = "pages/explore/senses/page.py"
 GOOD = [
     ("The bank of the river was muddy.", "bank", "water"),
     ("Reeds grew along the bank.", "bank", "water"),
@@ -46,7 +43,7 @@ def some(n, *words):
 @pytest.fixture
 def few(monkeypatch):
     """A few labelled sentences and shuffles, nothing stored: quick."""
-    monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
+    monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(compute_again, "stored", lambda *_: None)
@@ -54,20 +51,17 @@ def few(monkeypatch):
 
 
 @pytest.fixture
-def tick(monkeypatch):
-    """Tick the row of this number in the tables whose key begins so: the test driver can't."""
-    dataframe = view.st.dataframe
+def clicked(monkeypatch):
+    """clicked(n): the browser says that the n-th row of the sentences was clicked, once."""
+    show, clicks = figures.show_live, []
 
-    def ticked(number, begins):
-        def shown(frame, **named):
-            event, key = dataframe(frame, **named), str(named.get("key"))
-            assert "/" not in key, "the browser is told of the scan's folder"
-            rows = [min(number, len(frame) - 1)] if key.startswith(begins) else []
-            return SimpleNamespace(selection=SimpleNamespace(rows=rows)) if "on_select" in named else event
+    def shown(live, key, choose, *states):
+        show(live, key, choose, *states)
+        if states == ("open",) and clicks:
+            choose("open", clicks.pop())
 
-        monkeypatch.setattr(view.st, "dataframe", shown)
-
-    return ticked
+    monkeypatch.setattr(figures, "show_live", shown)
+    return clicks.append
 
 
 def kept_from(module, name, monkeypatch):
@@ -77,12 +71,14 @@ def kept_from(module, name, monkeypatch):
     return made
 
 
-def texts(at):
-    return "\n".join(element.value for element in at.get("text"))
+def said(at):
+    """Findings, notes and messages of the page."""
+    elements = (*at.get("text"), *at.markdown, *at.info)
+    return "\n".join(element.value.replace("\\", "") for element in elements)
 
 
-def listed(at, column):
-    return next(frame.value for frame in at.dataframe if column in frame.value)
+def rows(at):
+    return json.loads(at.get("bidi_component")[0].proto.json)["rows"]
 
 
 def upload(at, name, data):
@@ -90,110 +86,88 @@ def upload(at, name, data):
     return at.run()
 
 
-def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(monkeypatch):
+def test_the_built_in_set_opens_from_what_is_stored_and_can_be_computed_again(monkeypatch):
     computed, kept = [], stored("separation", load_encoder(), labelled_sentences())
-    monkeypatch.setattr(which_word, "hidden_words", lambda *given, **more: pytest.fail("computed"))
-    monkeypatch.setattr(view, "separation", lambda *given, **more: computed.append(given[1]) or kept.report)
-    at = open_page(PAGE)
-    assert any(f"Computed on {kept.date}" in text.value for text in at.text)
-    assert not computed
+    monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("computed"))
+    monkeypatch.setattr(senses, "separation", lambda *given, **more: computed.append(given[1]) or kept.report)
+    at = open_page(PAGE, sense_word="bat")
+    assert f"Computed on {kept.date}" in said(at) and not computed
+    assert len(rows(at)) == 24 and all("bat" in [word["text"] for word in row["words"]] for row in rows(at))
     at.button(key="again separation").click().run()
-    assert [table["word"].nunique() for table in computed] == [1, 32]  # the chosen word first
-    assert "Over 32 words" in texts(at)
-    assert not any("Computed on" in text.value for text in at.text)
+    assert [table["word"].nunique() for table in computed] == [32]
+    assert "Computed on" not in said(at) and "the word's vector tells the senses apart in 94 of 100" in said(at)
 
 
-def test_the_chosen_words_sentences_come_first():
-    words = listed(open_page(PAGE, sense_word="bat"), "leading word")["word"]
-    assert words.iloc[:24].eq("bat").all() and not words.iloc[24:].eq("bat").any()
-
-
-def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_decide(few, monkeypatch, encoder):
-    asked = []
-
-    def counted(encoder, table, **named):
-        asked.append(table["word"].nunique())
-        return separation(encoder, table, shuffles=1, **named)
-
-    monkeypatch.setattr(view, "separation", counted)
-    at = open_page(PAGE, head="L3 H7", sense_word="bat")
-    assert asked == [1, 2] and "Over 2 words and 16 sentences" in texts(at) and "Over 1 word" not in texts(at)
-    sentences = separation(encoder, few, shuffles=1, floor=False).sentences(3, 7)
-    assert f"L3 H7 gets the sense right in {(sentences['score'] == 1).sum()} of 16 sentences" in texts(at)
-    own, shown = sentences.query("word == 'bat'"), listed(at, "nearest sense")
-    assert shown["nearest sense"].to_dict() == own["nearest"].to_dict()  # by the row in the table
-    assert (shown["sense"] != shown["nearest sense"]).tolist() == sorted(own["score"] < 1, reverse=True)
-
-
-def test_a_ticked_row_is_sentence_a_beside_one_of_another_sense(few, tick, monkeypatch):
-    tick(1, "rows ")
-    few = few[few["word"] == "bat"]
-    monkeypatch.setattr(view, "labelled", lambda: few)
-    at = open_page(PAGE, head="L0 H3", sense_word="bat")
-    row = listed(at, "nearest sense").index[1]
-    at = at.switch_page(MAIN).run()
+@pytest.mark.parametrize("click", [1, 24, "x", -1])
+def test_a_clicked_sentence_opens_in_the_main_view_beside_one_of_another_sense(encoder, clicked, click):
+    at = open_page(PAGE)
+    clicked(click)
+    at = at.run().run()
+    if click != 1:  # a row that isn't there
+        assert "opened" not in at.session_state
+        return
+    frame = labelled_sentences()
+    report = stored("hidden_words", encoder, frame).report
+    row = opened(report, frame, "bank").iloc[1]
     a, b, control = (at.text_input(key=key).value for key in "abc")
-    sense = few.query("word == 'bat'").set_index("sentence")["sense"]
-    assert a == few["sentence"][row] != control and sense[b] != sense[a] == sense[control]
-    assert at.selectbox(key="word").value.casefold() == "bat" and at.session_state["word_chosen"]
-
-
-def test_a_ticked_sentence_opens_the_main_view_with_its_leading_word(encoder, tick):
-    tick(300, "hidden in")
-    at = open_page(PAGE)
-    row = listed(at, "leading word").iloc[300]
-    assert row["word"] != "bank" and word_captions.shaded(True, "bank", 24, 3) in texts(at)
-    drawn = next(each.records for chart in charts(at) for each in chart if "shade" in each.records)
-    words = stored("hidden_words", encoder, labelled_sentences()).report.words
-    shares = words[words["row"] == row.name].set_index("text")["share"].to_dict()
-    assert drawn.dropna(subset="share").set_index("text")["share"].to_dict() == pytest.approx(shares, abs=1e-6)
-    at = at.switch_page(MAIN).run()
-    assert at.text_input(key="a").value == row["sentence"]
+    sense = frame[frame["word"] == "bank"].set_index("sentence")["sense"]
+    assert a == row["sentence"] != control and sense[b] != sense[a] == sense[control]
     first, _ = json.loads(at.get("bidi_component")[0].proto.json)["sides"]
-    assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["leading word"]
+    assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["first"]
 
 
-def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch):
-    own, made = some(4, "bank"), kept_from(which_word, "hidden_words", monkeypatch)
-    monkeypatch.setattr(view, "labelled", lambda: own)
+def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypatch):
+    made, own = [], senses.hidden_words(load_encoder(), few)
+    monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
     at = open_page(PAGE)
-    assert at.button(key="ask_hidden").label == "Ask this of 8 sentences" and not made
-    assert "Over 1 word and 8 sentences" in texts(at)  # the other panels stand
+    assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
+    assert "the word's vector tells the senses apart" in said(at)  # the other panels are there
     at = at.button(key="ask_hidden").click().run()
-    said = word_captions.one_word(made[0])
-    assert len(made) == 1 and len(listed(at, "leading word")) == 8 and said in texts(at)
+    finding = enough(own, "", {}, "bank").finding
+    assert len(made) == 1 and len(rows(at)) == 8 and finding in said(at)
     at.session_state[session.STOPPED] = (encoder_key(load_encoder()), ("hidden words", "labelled"))
     at = at.run()
-    assert "Stopped." in texts(at) and "Over 1 word and 8 sentences" in texts(at)
-    assert said in texts(at.button(key="ask_hidden").click().run()) and len(made) == 1
+    assert "Stopped." in said(at) and finding not in said(at)
+    assert finding in said(at.button(key="ask_hidden").click().run()) and len(made) == 1
+
+
+def test_what_was_measured_is_found_where_nothing_was_stored_before(encoder, monkeypatch):
+    found = [None, "report"]
+    monkeypatch.setattr(compute_again, "stored", lambda *_: found.pop(0))
+    assert [compute_again.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
+        None,
+        "report",
+        "report",
+    ]
 
 
 def test_the_page_says_why_no_word_or_head_can_be_asked_for(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
-    assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in texts(at)
-    assert "at least 4 are needed." in texts(at)
+    assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in said(at)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
-    assert "the word's vector separates the senses in" in texts(at)
-    assert any("only where their outputs can be read: a linear layer" in element.value for element in at.info)
-    assert "No word can be hidden in this encoder: " in texts(at)
+    assert "tells the senses apart" in said(at) and "No word can be hidden in this encoder: " in said(at)
+    assert "only where their outputs can be read: a linear layer" in said(at)
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_an_upload_with_senses_runs_stops_and_lists_its_bad_rows(few):
+def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, monkeypatch):
+    made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
-    rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
-    data = table(rows) + b"too,many,columns,here\n"
+    bad = [("No such word.", "bank", "money house"), ("$x$ :red[bank] <b> is on it", "bank", "money house")]
+    data = some(4, "bank").to_csv(index=False).encode() + table(bad).split(b"\n", 1)[1] + b"too,many,columns,here\n"
     key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
     at.session_state[session.STOPPED] = key
     at = upload(at, "mine.csv", data)
-    assert "Stopped." in texts(at)
+    assert "Stopped." in said(at)
     at = at.button(key="run again").click().run()
-    assert "Over 1 word and 5 sentences" in texts(at)
+    assert "1 word: others may differ." in said(at)
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
-    assert rejected["line"].tolist() == [8, 6]
-    assert rejected["reason"].str.contains("columns|not a word").all()
+    assert rejected["line"].tolist() == [12, 10] and rejected["reason"].str.contains("columns|not a word").all()
+    assert at.button(key="ask_hidden").label == "Ask this of 9 sentences"
+    at = at.button(key="ask_hidden").click().run()
+    assert len(made) == 1 and enough(made[0], "", {}, "bank").finding in said(at) and len(rows(at)) == 9
 
 
 @pytest.mark.parametrize(
@@ -209,34 +183,31 @@ def test_a_table_of_no_use_is_refused_in_words(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_view(tmp_path, monkeypatch, tick):
+def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_view(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0
     sources = read_scan(tmp_path / "scan").sources()
     own = sources[sources["word"] == "bank"].reset_index(drop=True)
-    tick(1, "sources ")
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "5 occurrences in 5 texts, 0 rejected" in texts(at) and "Largest mean special share" in texts(at)
+    assert "5 occurrences in 5 texts, 0 rejected" in said(at) and "Largest mean special share" in said(at)
     assert at.selectbox(key="scan_word").options == ["bank", "bat"]
-    shown = at.dataframe[0].value
-    assert shown[["hidden word", "n", "sentence"]].values.tolist() == own[["source", "n", "sentence"]].values.tolist()
-    assert shown["share"].tolist() == pytest.approx(own["share"].tolist()) and len(own) > 1
-    assert finished_scan.in_corpus(own) in texts(at)
-    a, b = own["sentence"][1], own["sentence"][0]
-    assert f"A: {a}\nB: {b}" in texts(at)
+    assert scanned.sources(load_encoder(), own).finding in said(at) and len(rows(at)) == len(own) > 1
     with monkeypatch.context() as patched:
-        patched.setattr(finished_scan, "read_scan", lambda folder: pytest.fail("read again at a click"))
+        patched.setattr(
+            "pages.explore.senses.finished_scan.read_scan", lambda folder: pytest.fail("read again at a click")
+        )
         at = at.selectbox(key="scan_word").set_value("bat").run()
-    assert "In no other sentence does another word move it farthest" in texts(at)
-    main = at.selectbox(key="scan_word").set_value("bank").run().switch_page(MAIN).run()
-    assert [main.text_input(key=key).value for key in "abc"] == [a, b, ""]
+    assert "In no other sentence does another word move it farthest" in said(at)
+    clicked(1)
+    at = at.selectbox(key="scan_word").set_value("bank").run().run()
+    assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
 
 
 def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_scan_is_refused(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "isn't in this scan. Make a new one" in texts(at)
+    assert "isn't in this scan. Make a new one" in said(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
+from selfattn.check import raw_c_measured
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
@@ -15,6 +16,7 @@ from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error
 from selfattn.senses import HiddenWordsReport
+from selfattn.views.senses import attention
 
 
 def show_hidden_words(encoder: Encoder) -> None:
@@ -28,8 +30,7 @@ def show_hidden_words(encoder: Encoder) -> None:
         return
     kept = stored_report(HiddenWordsReport, encoder)
     report = counterexamples.stored_or_measured(encoder, kept and kept.report)
-    with st.container(width=teaching.PICTURE):
-        show_panel(counterexamples.telling_words_panel(report))
+    show_panel(attention(report, raw_c_measured(encoder.content)))
 
 
 def show_weights(encoder: Encoder) -> None:

@@ -1,129 +1,136 @@
 """Results over many labelled sentences: which word brings the sense in, and which layers and heads separate the senses."""
 
+from functools import partial
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
-from pages.explore.senses import tables_and_reports as view
-from pages.explore.senses import which_word
 from pages.explore.senses.finished_scan import show_scan
-from selfattn.captions import senses as captions
-from selfattn.charts.curves import layers_curve
-from selfattn.dashboard.cache import cached
+from pages.explore.senses.reports import BUILT_IN, Labelled, labelled, open_pair, pick_table, pick_word, show_opened
+from selfattn.analysis.usable_rows import check_rows
+from selfattn.dashboard import session
+from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE, lines, load
-from selfattn.dashboard.figures import PageEnds, current_theme, say, show_chart, show_error, side_by_side, this_page
+from selfattn.dashboard.figures import PageEnds, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
-from selfattn.senses import HiddenWordsReport, SeparationReport, check_rows
-from selfattn.tidy_tables import layers_frame, named_heads, words_frame
+from selfattn.examples import other_sentences
+from selfattn.senses import HiddenWordsReport, SeparationReport, hidden_words, separation
+from selfattn.senses.telling_words import MOST, OTHERS, PER_SENSE
+from selfattn.stored_reports import measured, shipped_of_others
+from selfattn.tidy_tables import leading_words_frame
+from selfattn.views import senses as views
 
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
-# The map's options, by column of `SeparationReport.heads`.
-MAPS = {
-    "adds": "attention adds",
-    "accuracy": "the head",
-    "uniform": "equal weights",
-    "own_value": "own value",
-    "floor": "random",
-}
 
 
-def show_layers(report: SeparationReport) -> None:
-    """Show, after each layer, the share of sentences whose nearest sense is their own."""
-    st.markdown(
-        "#### Where the senses are separate",
-        help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
-        "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
-    )
-    curve = layers_curve(layers_frame(report), current_theme())
-    show_chart(curve, captions.layers(report), one_head=False, name="where the senses are separate")
-
-
-def show_heads(encoder: Encoder, report: SeparationReport, head: Head) -> None:
-    """Show the same share for each head, and for the baselines."""
-    st.markdown(
-        "#### In which heads, and what attention adds",
-        help="What attention adds is the head's accuracy minus the better of two baselines, which the other half of a word's "
-        "sentences chooses: the same values with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: "
-        "layers and heads count from 0. A click chooses a head.",
-    )
-    column = segmented("Map", MAPS, key="sense_map", label_visibility="collapsed")
-    if not encoder.patchable:
-        st.info(f"Heads can be compared only where their outputs can be read: {encoder.patch_reason}")
+def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
+    """Show which word brings the sense in. Without a stored report, offer a button that computes one."""
+    if why := asked.encoder.hide_reason:
+        say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
         return
-    kind = "signed" if column == "adds" else "weights"
-    view.show_map(named_heads(report.heads), column, kind, head, captions.heads(report, head), MAPS[column])
-    say(captions.chance(report))
+    stored = asked.stored(HiddenWordsReport)
+    report = stored.report if stored else _made(asked)
+    if report is None:
+        return
+    others = _others(asked) if asked.key == BUILT_IN else {}
+    first, *more = views.hidden_words_panels(asked.encoder, report, asked.frame, word, head, others)
+    for panel in (first, *more):
+        if panel.name == "sentences":
+            show_panel(panel, choose=partial(_open, report, asked.frame, word), states=("open",))
+        elif panel.name not in ("heads", "leading heads"):
+            show_panel(panel)
+    for panel, place in zip([panel for panel in more if "heads" in panel.name], side_by_side()):
+        with place:
+            show_panel(panel, key="sense-heads", clicks=panel.name == "heads")
 
 
-def show_words(report: SeparationReport) -> None:
-    """Show the words, ranked by how well the last layer separates their senses."""
-    st.markdown("**The words, ranked**")
-    words = words_frame(report)
-    say(captions.words(words))
-    said = {"accuracy": "after the last layer", "first": "after layer 0"}
-    two_places = dict.fromkeys(said.values(), st.column_config.NumberColumn(format="%.2f"))
-    st.dataframe(words.rename(columns=said), hide_index=True, height=240, column_config=two_places)
+def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
+    """The shipped reports of other encoders, by their names."""
+    read = partial(shipped_of_others, "hidden_words", asked.encoder, asked.frame)
+    found = cached(asked.encoder, "reports of others", lambda _: read())
+    return {name.split("/")[-1]: report for name, report in found.items()}
 
 
-def show_sentences(report: SeparationReport, head: Head, word: str) -> None:
-    """Show one word's sentences, the head's errors first. A selected row opens in the other views."""
-    st.markdown("**The chosen head's sentences**")
-    every = report.sentences(*head)
-    say(captions.sentences(every, str(head)))
-    found = every[every["word"] == word].sort_values("score", kind="stable")
-    shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
-    row = view.pick_row(shown, f"rows {head} {word}")
-    if row is None:
-        st.caption("Select a row to open its sentence in the other views, beside one of another sense.")
-    else:
-        view.open_row(found, row)
+def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
+    """Open a sentence as A, with B of another sense and a control of the same sense. at: from a browser."""
+    rows = views.opened(report, frame, word)
+    if isinstance(at, int) and 0 <= at < len(rows):
+        table = leading_words_frame(report, frame)
+        open_pair(rows["sentence"].iloc[at], *other_sentences(table, rows.index[at]), word)
 
 
+def _made(asked: Labelled) -> HiddenWordsReport | None:
+    """Compute the report once the visitor asks for it. Return None before that, or if it can't be computed."""
+    encoder, frame, what = asked.encoder, asked.frame, "hidden words"
+    key = (encoder_key(encoder), (what, asked.key))
+    place = st.empty()  # remove the button at once: if it stayed until the end, "Stop" would move under a click
+    if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
+        once = asked.key == BUILT_IN and not session.AGAIN.of("hidden_words").get()
+        make = _measured if once else hidden_words
+        try:
+            return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", make)
+        except ValueError as error:
+            say(f"No word can be asked for over these sentences. {error}")
+            return None
+    check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
+    usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
+    if usable.empty:
+        say(f"No word can be asked for over these sentences: {rejected['reason'].iloc[0]}")
+        return None
+    with place.container(horizontal=True, vertical_alignment="center"):
+        if session.STOPPED.get() == key:
+            st.text("Stopped.")
+        label = "Measure this encoder" if asked.key == BUILT_IN else f"Ask this of {len(usable)} sentences"
+        st.button(label, key="ask_hidden", on_click=_ask, args=(key,))
+        kept = " What is measured is kept." if asked.key == BUILT_IN else ""
+        st.caption(f"Each word of {len(usable)} sentences is hidden in turn: about a second a sentence.{kept}")
+    return None
+
+
+def _measured(encoder, _frame, progress) -> HiddenWordsReport:
+    return measured(encoder, progress)
+
+
+def _ask(key: tuple) -> None:
+    session.HIDDEN_ASKED.set(key)
+    if session.STOPPED.get() == key:
+        session.STOPPED.set(None)
+
+
+show_opened()
 encoder, head = this_page().encoder, this_page().head
-say(
-    "One pair of sentences is a hint. Over many: which word brings the sense of another in, where does its vector separate the "
-    "senses, and does attention add anything to what a plain average would give?"
-)
 with this_page().beside:
     source = segmented("Sentences", SOURCES, key="source")
 if source == "scan":
-    show_scan(head)
+    show_scan(encoder, head)
     raise PageEnds
 own = source == "labelled"
-asked = view.Labelled(encoder, *((view.labelled(), view.BUILT_IN) if own else view.pick_table() or st.stop()))
-when, first, early = st.container(), st.container(), st.empty()
-kept = [asked.stored(kind) for kind in (SeparationReport, HiddenWordsReport)]
+asked = Labelled(encoder, *((labelled(), BUILT_IN) if own else pick_table() or st.stop()))
 with this_page().beside:
-    word = view.pick_word(asked.frame)
+    word = pick_word(asked.frame)
 this_page().python = lines(
     LABELLED if own else OWN_TABLE,
     load(encoder),
     "from selfattn.senses import separation\nnotebook.separated(separation(encoder, senses))",
 )
 try:
-    with first:
-        which_word.show(asked, word)
-    with early.container():
-        view.show_one_word(asked, word)
-    report = view.separated(asked)
+    show_hidden_words(asked, word, head)
+    report = asked.report(SeparationReport, "senses", "Senses, word", separation)
 except ValueError as error:
     show_error(error)
     rows = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
     show_rejected(rows[1])
     st.stop()
-early.empty()
-with when:
-    if any(kept):
-        offer_again(*kept)
-    show_rejected(report.rejected)
-left, right = side_by_side()
-with left:
-    show_layers(report)
-    show_words(report)
-with right:
-    show_heads(encoder, report, head)
-    if encoder.patchable:
-        show_sentences(report, head, word)
-view.offer_tables(report, head)
+for panel, place in zip(views.separation_panels(report, head), side_by_side()):
+    with place:
+        show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
+if not encoder.patchable:
+    st.info(f"Heads can be compared only where their outputs can be read: {encoder.patch_reason}")
+show_rejected(report.rejected)
+kept = [asked.stored(kind) for kind in (SeparationReport, HiddenWordsReport)]
+if any(kept):
+    offer_again(*kept)

@@ -4,10 +4,7 @@ import streamlit as st
 
 from pages.explore.two_sentences import guess, one_head
 from pages.explore.two_sentences.gallery import LINKS
-from selfattn import numbers
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.captions import nearest_sentences
-from selfattn.charts.labels import isolated
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
@@ -20,6 +17,7 @@ from selfattn.dashboard.word_figure import hidden_words_now, note_hidden, show_f
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
+from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
@@ -49,7 +47,7 @@ def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
     with asked:
         rows = answer.labelled_rows(pair.word)
         if rows.empty:
-            say(nearest_sentences.no_sentences(pair.word))
+            say(f'There are no labelled sentences of "{pair.word}", so none can be near.')
             return
         labels, first = answer.labels_key(encoder, pair.word), pair.first
         key = ("labelled", labels)
@@ -60,9 +58,7 @@ def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])
-        near = stages[name].head(nearest_sentences.NEAREST).itertuples()
-        say("\n".join(f"{numbers.cosine(row.cosine)}  {isolated(row.sentence)} ({row.sense})" for row in near))
-        say(nearest_sentences.nearest({name: stages[name]}))
+        show_panel(nearest_sentences(encoder, pair.word, name, stages[name]))
 
 
 page = this_page()

@@ -63,6 +63,16 @@ function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
+/** Append the words of a sentence with its blanks; punctuation stays on the line of its word. nodes: one for each word. */
+function appendWords(text, words, nodes) {
+  let glued = null;
+  words.forEach((word, i) => {
+    const joined = i > 0 && !word.gap && [word, words[i - 1]].some((each) => each.kind === "punctuation");
+    if (!joined) text.append(word.gap ? " " : "", (glued = element("span", "glued")));
+    glued.append(nodes[i]);
+  });
+}
+
 /** A number, kept between 0 and `most`. */
 function clamp(value, most) {
   return Math.max(0, Math.min(value, most));

@@ -111,12 +111,11 @@ function sentencePart(view, side) {
   const badge = element("span", { class: "badge", "aria-hidden": "true" }, name);
   const lines = shape("svg", { class: "arcs", width: "100%", height: "100%", "aria-hidden": "true" });
   const text = element("p", { class: words.length > 24 ? "text long" : "text", dir }, [badge, lines]);
-  let glued = null; // punctuation stays on the line of its word
-  words.forEach((word, i) => {
-    const joined = i > 0 && !word.gap && [word, words[i - 1]].some((each) => each.kind === "punctuation");
-    if (!joined) text.append(word.gap ? " " : "", (glued = element("span", "glued")));
-    glued.append(nodes[i].node);
-  });
+  appendWords(
+    text,
+    words,
+    nodes.map((each) => each.node),
+  );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
   /** The named words on the chosen word's line, the nearest first; the room above for their arcs; whether it is the first line. */

@@ -1,0 +1,92 @@
+"""Dots with their 95 % intervals on one scale, in groups with a heading, beside what guessing gives; of several encoders, too."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from selfattn.charts.labels import label_axis
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
+from selfattn.numbers import SHARE
+
+ROW, BESIDE = 24, 13  # pixels of a line; added for each further dot on it
+LABEL, NUMBER = 170, 44  # pixels: of a label, and of the number beyond the last dot
+WIDTH = 760  # pixels, as it is drawn unless asked otherwise
+
+
+def dots(
+    frame: pd.DataFrame,
+    theme: Theme,
+    guess: tuple[str, float] | None = None,
+    *,
+    domain: tuple[float, float] = (0.0, 1.0),
+    marked: Sequence[str] = (),
+    format: str = SHARE,
+    width: int | None = None,
+) -> Spec:
+    """A dot a row with its interval and its number; rows of one group and label share a line, each series in its own colour.
+
+    frame: group ("": no heading), label, series ("" where there is one), value, low, high (NaN: no interval), in the order drawn.
+    guess: the name and place of the dashed line. marked: labels in teal, where there is one series. width: of the whole, in
+    pixels; None: of the room that it has.
+    """
+    lines = _lines(frame)
+    place = {line: n for n, line in enumerate(lines)}
+    series = frame["series"].unique().tolist()
+    turn = {name: (n - (len(series) - 1) / 2) * BESIDE / _row(series) for n, name in enumerate(series)}
+    at = [place[group, label] + turn[name] for group, label, name in _keys(frame)]
+    headings = [n for n, (_, label) in enumerate(lines) if label is None]
+    axis = label_axis(
+        [str(group if label is None else label) for group, label in lines],
+        labelColor=either(f"indexof({headings}, datum.value) >= 0", theme.muted, theme.ink), labelLimit=LABEL, labelPadding=6,
+    )  # fmt: skip
+    low, high = domain
+    y = {"y": field("at", axis=axis, scale=span(-0.7, len(lines) - 0.4, reverse=True))}
+    x_axis = {"title": None, "format": format, "tickCount": 5, "labelOverlap": True}
+    x = field("value", scale=span(low, high), axis=x_axis)
+    if len(series) > 1:
+        shades = dict(zip(series, (theme.effect[-1], theme.muted, theme.sentence_b)))
+        legend = {"title": None, "orient": "top", "symbolType": "circle", "direction": "vertical", "labelLimit": 0}
+        color = nominal("series", scale=hues(shades), legend=legend)
+    else:
+        color = either(f"indexof({[*marked]}, datum.label) >= 0", theme.effect[-1], theme.muted)
+    precise = ".1%" if format.endswith("%") else format
+    tooltip = [nominal("label", title=" "), *(field(name, format=precise) for name in ("value", "low", "high"))]
+    beyond = calculate(end="isValid(datum.high) ? max(datum.value, datum.high) : datum.value")
+    layers = [
+        marks("rule", {**y, "x": field("low"), "x2": {"field": "high"}, "color": color}, strokeWidth=2),
+        marks("point", {**y, "x": x, "color": color, "tooltip": tooltip}, filled=True, size=55, opacity=1),
+        marks(
+            "text", {**y, "x": field("end"), "text": field("value", format=format), "tooltip": tooltip}, "", beyond,
+            align="left", dx=7, color=theme.ink,
+        ),
+    ]  # fmt: skip
+    datasets: dict = {"dots": frame.assign(at=at)}
+    if guess:
+        named = {"x": field("guess"), "y": {"value": 10}, "text": nominal("name")}
+        layers[:0] = [
+            marks("rule", {"x": field("guess")}, "guess", strokeDash=[4, 3], color=theme.muted),
+            marks("text", named, "guess", align="left", dx=5, fontSize=11, color=theme.muted),
+        ]
+        datasets["guess"] = [dict(zip(("name", "guess"), guess))]
+    height = _row(series) * len(lines)
+    padding = {"left": 0, "right": NUMBER, "top": 5, "bottom": 5}
+    return fluid(layered(layers, datasets, theme, WIDTH, height, data={"name": "dots"}, padding=padding), width)
+
+
+def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
+    return list(zip(frame["group"], frame["label"], frame["series"]))
+
+
+def _lines(frame: pd.DataFrame) -> list[tuple[str, str | None]]:
+    """Each line's group and label in order; a heading has no label."""
+    lines: dict[tuple[str, str | None], None] = {}
+    for group, label, _ in _keys(frame):
+        if group:
+            lines.setdefault((group, None))
+        lines.setdefault((group, label))
+    return list(lines)
+
+
+def _row(series: Sequence[str]) -> float:
+    return ROW + BESIDE * (len(series) - 1)

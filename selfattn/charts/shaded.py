@@ -1,0 +1,43 @@
+"""Sentences whose words are tinted by a number, as one picture; drawn from the data of the component `shaded`."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from selfattn.charts.labels import text_width
+from selfattn.charts.moved_word import placed_words, wrapped
+from selfattn.charts.sheet import Sheet
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec
+
+WIDTH = 760  # pixels, as it is drawn unless asked otherwise
+TEXT, SMALL = 18, 12.5  # pixels of letters
+LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between two sentences
+
+
+def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
+    """All rows, one beneath the other, `width` pixels wide."""
+    sheet, width, y = Sheet(theme), width or WIDTH, 0.0
+    for row in data["rows"]:
+        y = sheet.lines(0, y + SMALL, wrapped(row["said"], width, SMALL), SMALL, theme.muted)
+        words = placed_words(row, width, TEXT)
+        for one in words:
+            _draw(sheet, one.word, one.x, one.wide, y + 8 + LINE * one.line)
+        y += LINE * (1 + (words[-1].line if words else 0)) + GAP
+    return sheet.drawn(width, math.ceil(y))
+
+
+def _draw(sheet: Sheet, word: Mapping[str, Any], x: float, wide: float, y: float) -> None:
+    """One word with its number beneath. y: of its baseline."""
+    theme, depth = sheet.theme, abs(word["depth"]) / 100
+    ramp, chosen = sheet.theme.effect, word["kind"] == "chosen"
+    if depth or word["kind"] == "leader":
+        color = (ramp[1] if word["depth"] < 0 else ramp[3]) if depth else theme.grid
+        sheet.rect(x - 2, y - TEXT, x + wide + 2, y + 5, color, opacity=depth or 1, said=word["tip"])
+    if chosen:
+        sheet.rule(x, y + 5, x + wide, y + 5, theme.ink, 2)
+    sheet.text(x, y, word["text"], TEXT, theme.ink, bold=chosen)
+    if word["number"]:
+        color = theme.muted if word["kind"] == "leader" else ramp[0] if word["depth"] < 0 else ramp[4]
+        middle = max(x + wide / 2, text_width(word["number"], SMALL) / 2)
+        sheet.text(middle, y + 18, word["number"], SMALL, color, align="center")

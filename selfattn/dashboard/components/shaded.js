@@ -1,0 +1,60 @@
+/* Sentences, each word tinted by a number; a row may open another view. shaded.schema.json describes the data. */
+
+const lists = new WeakMap(); // by parentElement
+
+/** Called by Streamlit for each change of data. The number of a row that is clicked goes back as the state "open". */
+export default function shaded({ data, parentElement, setStateValue }) {
+  const list = lists.get(parentElement) ?? newList(parentElement);
+  const rows = data.rows.map((row, at) => rowNode(row, data.open, () => setStateValue("open", at)));
+  list.body.replaceChildren(element("div", "rows", rows), ...moreButton(rows, data.first));
+  if (data.open) addArrowKeys(rows, 1);
+  const call = (list.calls += 1);
+  // A call that a later one has overtaken is cleaned up as well, while the list lives on.
+  return () => {
+    if (list.calls !== call) return;
+    lists.delete(parentElement);
+    list.root.remove();
+  };
+}
+
+function newList(parent) {
+  const body = element("div");
+  const root = element("div", "selfattn shaded", body);
+  const list = { root, body, calls: 0 };
+  lists.set(parent, list);
+  parent.append(root);
+  addTooltip(root);
+  return list;
+}
+
+function rowNode({ said, dir, words }, open, choose) {
+  const text = element("span", { class: "text", dir });
+  appendWords(text, words, words.map(shadedWord));
+  const parts = [element("span", "said", said), text];
+  if (!open) return element("p", "row", parts);
+  const spoken = words.map((word) => [word.text, word.number].filter(Boolean).join(" ")).join(" ");
+  const name = { "aria-label": `${said}: ${spoken}. ${open}`, title: open };
+  return element("button", { type: "button", class: "row", onclick: choose, ...name }, parts);
+}
+
+function shadedWord({ text, kind, depth, number, tip }) {
+  const parts = [element("bdi", "ink", text), element("span", "number", number)];
+  const node = element("span", { class: `word ${kind}`, ...(tip && { "data-tip": tip }) }, parts);
+  node.style.setProperty("--depth", `${Math.abs(depth)}%`);
+  flag(node, { away: depth < 0 });
+  return node;
+}
+
+/** A button that shows the rows after the first ones; none where there are no more. */
+function moreButton(rows, first) {
+  const rest = rows.slice(first);
+  if (!rest.length) return [];
+  const write = (folded) => rest.forEach((row) => assign(row, "hidden", folded ? "" : null));
+  write(true);
+  const show = (event) => {
+    write(false);
+    event.currentTarget.remove();
+    rest[0].focus();
+  };
+  return [element("button", { type: "button", class: "more", onclick: show }, `Show all ${rows.length}`)];
+}

@@ -1,0 +1,44 @@
+"""The labelled sentences in which a word's vector is nearest to its vector here."""
+
+import pandas as pd
+
+from selfattn import numbers
+from selfattn.encoders.encoder import Encoder
+from selfattn.panel import Panel, Tables
+from selfattn.tidy_tables import of_words
+from selfattn.views.shaded import Tint, shaded_data, shaded_picture
+from selfattn.words import fold
+
+NEAREST = 3
+SAME = 1e-4  # cosines that differ by no more count as equal
+
+
+def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
+    """The three nearest. stage: where the word's vector is taken, "in its sentence"; ranked: `ranked_sentences` of it."""
+    first = ranked.head(NEAREST)
+    rows = [
+        (at, each, each.label, float("nan"), fold(each.text) == fold(word))
+        for at, text in first["sentence"].items()
+        for each in encoder.tokenize(text).words
+    ]
+    said = {row.Index: f"cosine {numbers.cosine(row.cosine)}, {row.sense}" for row in first.itertuples()}
+    finding = senses_of(stage, ranked)
+    tint = Tint("share", numbers.share, "{}", 1.0)
+    return Panel(
+        name="nearest sentences",
+        finding=finding,
+        **shaded_picture(shaded_data(of_words(rows, "row", "share"), said, tint)),
+        alt=f"{finding} " + " ".join(f"{row.sentence} ({said[row.Index]})" for row in first.itertuples()),
+        tables=Tables({"nearest sentences": lambda: ranked}),
+        sentences=("A",),
+    )
+
+
+def senses_of(stage: str, ranked: pd.DataFrame) -> str:
+    """The senses of the three nearest, and how many more are as near."""
+    first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
+    senses = first["sense"].value_counts(sort=False)
+    which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())
+    as_near = int((first["cosine"].iloc[-1] - rest["cosine"] <= SAME).sum())
+    more = f" ({as_near} more {'is' if as_near == 1 else 'are'} as near)" if as_near else ""
+    return f"Nearest {stage}: {f'all three of {senses.index[0]}' if len(senses) == 1 else which}{more}."

@@ -1,0 +1,76 @@
+"""A finished scan: which hidden word moves a word most often in a corpus, and the heads' means over it."""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from selfattn import numbers
+from selfattn.charts.head_map import head_map
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.panel import Panel, Tables
+from selfattn.tidy_tables import named_heads, of_words
+from selfattn.views.senses import OPEN
+from selfattn.views.shaded import Tint, shaded_data, shaded_picture
+from selfattn.words import fold
+
+SHOWN = 24  # sources
+MEASURES = ("special_share", "entropy", "top_weight")
+
+
+def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
+    """The words whose hiding moves one word farthest, the most frequent first, each in a sentence. table: of `Scan.sources`."""
+    word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
+    first, shown = table.iloc[0], table.iloc[:SHOWN]
+    rows = []
+    for row in shown.itertuples():
+        for each in encoder.tokenize(row.sentence).words:
+            here = row.share if fold(each.text) == fold(row.source) else math.nan
+            rows.append((row.Index, each, each.label, here, fold(each.text) == fold(word)))
+    frame = of_words(rows, "row", "share")
+    said = {row.Index: _said(row.source, row.n, row.move) for row in shown.itertuples()}
+    tint = Tint("share", numbers.share, f'the farthest in {{}} of all "{word}"', float(first["share"]))
+    open = OPEN if len(set(table["sentence"])) > 1 else ""
+    finding = (
+        f'Hiding "{first["source"]}" moves "{word}" farthest most often: in {numbers.count(first["n"])} of {numbers.count(n)} '
+        "occurrences."
+    )
+    more = f"The {SHOWN} most frequent of {numbers.count(len(table))} words. " if len(table) > SHOWN else ""
+    none = (
+        "" if open else " In no other sentence does another word move it farthest, so there is none to open beside it."
+    )
+    return Panel(
+        name="sources",
+        finding=finding,
+        **shaded_picture(shaded_data(frame, said, tint, open)),
+        note=f"{more}A move is 1 − cosine: it has no direction, so it is about the vector, not the sense.{none}",
+        alt=f"{finding} {' '.join(said.values())}",
+        tables=Tables({"sources": lambda: table}),
+    )
+
+
+def _said(source: str, n: int, move: float) -> str:
+    return f'"{source}" in {numbers.count(n)}; then it moves {numbers.decimal(move, 3)} on average'
+
+
+def means(heads: pd.DataFrame, measure: str, head: Head, occurrences: int) -> Panel:
+    """All heads by the mean of a measure, one of MEASURES. heads: of `Scan.heads`."""
+    table, name = named_heads(heads), measure.replace("_", " ")
+    most = table.loc[table[measure].idxmax()]
+    over = f"over {numbers.count(occurrences)} occurrences"
+    finding = f"Largest mean {name}: {most['name']} ({numbers.decimal(most[measure])}), {over}."
+    return Panel(
+        name=f"mean {name}",
+        finding=finding,
+        picture=lambda look: head_map(table, measure, look.theme, str(head), kind="weights", title=name),
+        alt=f"A map of layers by heads. {finding}",
+        tables=Tables({f"mean {name}": lambda: table}),
+    )
+
+
+def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
+    """The sentence of a row of `sources`, and one in which another word moves farthest; None where there is none."""
+    a = table["sentence"].iloc[at]
+    others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
+    return (a, others[0]) if others else None

@@ -1,0 +1,73 @@
+"""Sentences whose words are tinted by a number: the data of the component `shaded`, and its panel."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from selfattn.charts.labels import right_to_left
+from selfattn.charts.shaded import shaded
+from selfattn.charts.vega import Spec
+from selfattn.panel import Live, Look
+
+FIRST = 8  # rows that are shown at first
+
+
+@dataclass(frozen=True, eq=False)
+class Tint:
+    """The words' number and its look."""
+
+    column: str  # of the frame
+    write: Callable[[float], str]
+    tip: str  # "{} of the way": what the tooltip says of the number
+    deepest: float  # the number with the deepest tint
+    level: float = -math.inf  # words are tinted, and their numbers printed, from here on
+
+
+def shaded_data(frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "") -> dict[str, Any]:
+    """By shaded.schema.json. frame: tidy_tables.shaded_frame or explained_words_frame; its first column says which row of `said`.
+
+    said: the line above each sentence. open: what a click on a row does; "": nothing.
+    """
+    rows = []
+    for key, line in said.items():
+        own = frame[frame.iloc[:, 0] == key]
+        text = "".join(f"{' ' * word.gap}{word.text}" for word in own.itertuples())
+        direction = "rtl" if right_to_left(text) else "ltr"
+        rows.append({"said": line, "dir": direction, "words": _words(own, tint)})
+    key = hashlib.sha256(json.dumps([rows, open]).encode()).hexdigest()[:16]
+    return {"version": 1, "key": key, "open": open, "first": FIRST, "rows": rows}
+
+
+def _words(own: pd.DataFrame, tint: Tint) -> list[dict[str, Any]]:
+    known = own.loc[own["kind"] == "word", tint.column].dropna()
+    leader = known.idxmax() if len(known) and not known.max() >= tint.level else None
+    words = []
+    for at, text, gap, kind, value in zip(own.index, own["text"], own["gap"], own["kind"], own[tint.column]):
+        measured = kind != "chosen" and value == value
+        tinted = measured and value >= tint.level
+        depth = round(100 * max(-1.0, min(1.0, value / tint.deepest))) if tinted else 0
+        words.append(
+            {
+                "text": text,
+                "gap": bool(gap),
+                "kind": "leader" if at == leader else kind,
+                "depth": depth,
+                "number": tint.write(value) if tinted or at == leader else "",
+                "tip": f"{text}: {tint.tip.format(tint.write(value))}" if measured else "",
+            }
+        )
+    return words
+
+
+def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The live figure and the picture of a panel."""
+
+    def picture(look: Look) -> Spec:
+        return shaded(data, look.theme, look.width)
+
+    return {"live": Live("shaded", data), "picture": picture}

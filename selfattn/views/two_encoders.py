@@ -1,0 +1,134 @@
+"""Two encoders on one sentence: a head of each, word by word; and which heads of two checkpoints differ over many sentences."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.analysis.compare import EncoderComparison
+from selfattn.charts.dots import dots
+from selfattn.charts.head_map import head_map
+from selfattn.charts.heatmap import heatmap
+from selfattn.encoders.capture import Head
+from selfattn.panel import Panel, Tables
+from selfattn.senses import CheckpointsReport
+from selfattn.tidy_tables import named_heads, weights_frame
+from selfattn.words import numbered
+
+MAP = 270  # pixels: three maps fit side by side in a window of 1440
+LEADERS = 6  # heads that are listed
+MINUS = "second minus first"
+WORDS_ONLY = "Words only: without special tokens each row is scaled up to sum to 1 again."
+
+
+def one_sentence(compared: EncoderComparison, titles: Sequence[str]) -> Iterator[Panel]:
+    """The row of the word that differs most; then the two heads' maps and their difference. titles: of the two heads."""
+    yield row(compared, titles)
+    top = float(max(compared.first.max(), compared.second.max()))
+    yield _map(MINUS, compared.difference, compared.words, MINUS)
+    yield _map("first", compared.first, compared.words, titles[0], top)
+    yield _map("second", compared.second, compared.words, titles[1], top)
+
+
+def row(compared: EncoderComparison, titles: Sequence[str]) -> Panel:
+    """What the word whose rows differ most attends to, in both."""
+    elsewhere = compared.difference.abs().sum(dim=1) / 2
+    at = int(elsewhere.argmax())
+    words, moved = compared.words, compared.difference[at]
+    drawn = pd.DataFrame(
+        [
+            ("", word, title, float(weights[at, place]), np.nan, np.nan)
+            for place, word in enumerate(numbered(words))
+            for title, weights in zip(titles, (compared.first, compared.second))
+        ],
+        columns=["group", "label", "series", "value", "low", "high"],
+    )
+    distance = float(elsewhere[at])
+    finding = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second.'
+    left_out = (
+        f" Left out, because one of the two can't read it: {', '.join(compared.left_out)}." if compared.left_out else ""
+    )
+    most = f'Most goes from "{words[int(moved.argmin())]}" to "{words[int(moved.argmax())]}". ' if distance else ""
+    return Panel(
+        name="row",
+        finding=finding,
+        picture=lambda look: dots(
+            drawn, look.theme, domain=(0.0, 1.02 * float(drawn["value"].max())), format=".2f", width=look.width
+        ),
+        note=f"{most}{WORDS_ONLY}{left_out}",
+        alt=f'{finding} What "{words[at]}" attends to, word by word, in the first and in the second.',
+        tables=Tables({"row": lambda: drawn}),
+        one_head=True,
+    )  # fmt: skip
+
+
+def _map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float | None = None) -> Panel:
+    """A map (k, k), or a difference of maps where there is no common top."""
+    i, j = divmod(int(matrix.abs().argmax()), len(words))
+    what, write = ("difference", numbers.change) if top is None else ("weight", numbers.weight)
+    finding = f'Largest {what}: {write(float(matrix[i, j]))}, from "{words[i]}" to "{words[j]}".'
+    look_of = {"kind": "signed", "legend": MINUS} if top is None else {"maximum": top, "legend": "weight"}
+    return Panel(
+        name=name,
+        finding=finding,
+        picture=lambda look: heatmap(matrix.numpy(), words, look.theme, title=title, size=MAP, **look_of),
+        alt=f"{title}: a map from each word to each word. {finding}",
+        tables=Tables({name: lambda: weights_frame(matrix, words)}),
+        one_head=True,
+    )
+
+
+def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Iterator[Panel]:
+    """Each head's mean distance from its counterpart over sentences: all heads, then those that differ most."""
+    frame = named_heads(report.heads)
+    frame = frame.reindex(columns=[*frame, *(name for name in ("low", "high", "others") if name not in frame)])
+    own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
+    known = own["others"] == own["others"]  # a layer of one head has no others
+    same = int((frame["high"].fillna(frame["distance"]) >= frame["others"]).sum())
+    most = f"{_head(far)} differs most: {numbers.weight(far['distance'])} of its weight lies elsewhere."
+    span = f" (95 %: {numbers.span(own['low'], own['high'], numbers.weight)})" if own["low"] == own["low"] else ""
+    others = f"; from the other heads of its layer {numbers.weight(own['others'])}" if known else ""
+    left_out = ""
+    if len(report.rejected):
+        number, reason = report.rejected.iloc[0]
+        left_out = (
+            f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {number + 1}: {reason}"
+        )
+    columns = [
+        name for name in ("layer", "head", "name", "distance", "low", "high", "others") if frame[name].notna().any()
+    ]
+    finding = f"{same} of {len(frame)} heads are as far from their counterparts as from other heads." if known else most
+    n = int(own["n"])
+    yield Panel(
+        name="counterparts",
+        finding=finding,
+        picture=lambda look: head_map(
+            frame[columns], "distance", look.theme, str(head), kind="weights", title="weight elsewhere"
+        ),
+        note=f"{head}, over {n} sentence{'s' * (n != 1)}: {numbers.weight(own['distance'])}{span}{others}.{left_out}",
+        alt=f"A map of layers by heads. {finding}",
+        tables=Tables({"counterparts": lambda: frame}),
+        method=(
+            "The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
+            "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its "
+            "counterpart as from the other heads of its layer is no longer the same head."
+        ),
+    )  # fmt: skip
+    leading = frame.sort_values("distance", ascending=False, kind="stable")[:LEADERS]
+    drawn = pd.DataFrame({"group": "", "label": leading["name"], "series": "", "value": leading["distance"]})
+    drawn = drawn.assign(low=leading["low"].astype(float), high=leading["high"].astype(float)).reset_index(drop=True)
+    yield Panel(
+        name="heads that differ most",
+        finding=most,
+        picture=lambda look: dots(
+            drawn, look.theme, marked=drawn["label"].tolist()[:1], format=".2f", width=look.width
+        ),
+        alt=f"{most} Next: {', '.join(drawn['label'][1:])}.",
+        tables=Tables({"heads that differ most": lambda: drawn}),
+    )
+
+
+def _head(row: pd.Series) -> str:
+    return f"Head {row['head']} of layer {row['layer']}"

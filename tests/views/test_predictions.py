@@ -1,0 +1,92 @@
+"""Predictions: what is said of hidden words and removed heads, at each branch."""
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from selfattn import numbers
+from selfattn.panel import Look
+from selfattn.views import predictions
+from selfattn.views.predictions import Question
+from tests.charts.scene import drawn
+from tests.small_reports import MANY, NAN, explained
+
+
+def asked(where="", answers=None):
+    table = pd.DataFrame() if answers is None else answers
+    return Question(None, None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table)
+
+
+@pytest.fixture
+def found(encoder):
+    """We sat. "sat" leads; the full stop, whose effect is larger, doesn't."""
+    sentence = encoder.tokenize("We sat .")
+    return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
+
+
+def test_the_word_that_moves_the_answer_most(found):
+    panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
+    assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
+    assert panel.note == "All 3 words in A hidden at once: −0.90; single words, which needn't add up: −0.68."
+    assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
+    words = panel.live.data["rows"][0]["words"]
+    assert [word["number"] for word in words] == ["+0.02", "−0.30", "−0.40"] and [w["depth"] for w in words] == [
+        5,
+        -75,
+        -100,
+    ]
+    assert words[1]["tip"] == "sat: change of the margin −0.30"
+
+
+def test_one_word_no_word_and_nothing_left(found, encoder):
+    one = encoder.tokenize("sat")
+    one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
+    assert predictions.words({asked(): one}).note == ""
+    assert (
+        predictions.words({asked(): replace(one, words=(), effect=one.effect[:0])}).finding
+        == "There is no word to hide."
+    )
+    left = predictions.words({asked(): replace(found, together=NAN)})
+    assert left.note == "With all words hidden nothing would be left to ask."
+
+
+def test_heads_that_were_run_and_the_chosen_one(found):
+    panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
+    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30." and panel.note == "Without L1 H1: +0.10."
+    assert predictions.heads(asked(), found, "L0 H1", "float32").note == ""
+    assert "2 of 4, those that lead" in panel.method
+    with pytest.raises(ValueError, match="can't be removed"):
+        predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
+
+
+def test_answers_are_bars():
+    table = pd.DataFrame({"class": ["POSITIVE", "NEGATIVE"], "probability": [0.9, 0.1]})
+    panel = predictions.answers(asked(answers=table))
+    assert panel.finding == 'The likeliest is "POSITIVE": 0.90.'
+    assert [item["text"] for item in drawn(panel.picture(Look()), "text")] == ["0.900", "0.100"]
+    scores = predictions.answers(asked(answers=table.rename(columns={"probability": "score"})))
+    assert scores.finding == 'The largest is "POSITIVE": 0.90.'
+
+
+def test_over_sentences():
+    words, heads = predictions.over_sentences(MANY, asked())
+    assert words.finding == 'Hiding "sat" moves the margin by −0.40 on average.'
+    assert words.note.startswith(
+        "2 sentences; as they are, the margin is 1.50. All words hidden at once: −2.00; single words: −1.50."
+    )
+    texts = [item["text"] for item in drawn(words.picture(Look(width=600)), "text")]
+    assert texts == ["no change", "+0.500", "−0.400", "+2.000"]  # of several sentences first
+    assert heads.finding == "Without L0 H1 it moves by −0.30 on average."
+    assert list(words.tables) == ["words over sentences", "sentences, over sentences", "rejected, over sentences"]
+
+
+def test_over_sentences_without_a_sure_word_a_head_or_all_words():
+    without = replace(
+        MANY, words=MANY.words[:1], heads=MANY.heads[1:], sentences=MANY.sentences.assign(together=math.nan)
+    )
+    (words,) = predictions.over_sentences(without, asked())
+    assert words.finding == "No word that is in several sentences moves it clearly: each interval holds 0."
+    assert "hidden at once" not in words.note

@@ -1,0 +1,58 @@
+"""Two encoders: the word whose rows differ most, and the heads that differ most, by the numbers of the comparison."""
+
+import math
+
+import pandas as pd
+import torch
+
+from selfattn.analysis.compare import EncoderComparison
+from selfattn.encoders.capture import Head
+from selfattn.panel import Look
+from selfattn.senses import CheckpointsReport
+from selfattn.views import two_encoders
+from tests.charts.scene import drawn
+
+FIRST = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.1, 0.7], [0.3, 0.3, 0.4]])
+SECOND = torch.tensor([[0.8, 0.1, 0.1], [0.5, 0.4, 0.1], [0.3, 0.3, 0.4]])
+COMPARED = EncoderComparison(words=("the", "bank", "the"), first=FIRST, second=SECOND, left_out=("x",))
+TITLES = ("one, L0 H1", "other, L0 H1")
+HEADS = pd.DataFrame(
+    {"layer": 0, "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6], "others": [0.5, 0.55]}
+)  # fmt: skip
+NONE = pd.DataFrame(columns=["row", "reason"])
+
+
+def over(heads, rejected=NONE):
+    return list(two_encoders.over_many(CheckpointsReport(heads, rejected), Head(0, 0), 8))
+
+
+def test_the_row_that_differs_most_comes_first_then_the_maps():
+    row, difference, first, second = two_encoders.one_sentence(COMPARED, TITLES)
+    assert row.finding == '"bank" differs most: 0.60 of its weight lies elsewhere in the second.'
+    assert row.note.startswith('Most goes from "the" to "the".') or row.note.startswith(
+        'Most goes from "the" to "bank".'
+    )
+    assert row.note.endswith("Left out, because one of the two can't read it: x.")
+    numbers = [item["text"] for item in drawn(row.picture(Look(width=600)), "text")]
+    assert numbers == ["0.20", "0.50", "0.10", "0.40", "0.70", "0.10"]
+    assert difference.finding == 'Largest difference: −0.60, from "bank" to "the".'
+    assert first.finding == 'Largest weight: 0.90, from "the" to "the".' and second.finding.startswith(
+        "Largest weight: 0.80"
+    )
+    assert difference.tables["second minus first"]["weight"].tolist() == COMPARED.difference.flatten().tolist()
+
+
+def test_heads_over_many_sentences():
+    heads, most = over(HEADS, pd.DataFrame({"row": [2], "reason": ["too long."]}))
+    assert heads.finding == "1 of 2 heads are as far from their counterparts as from other heads."
+    assert heads.note == (
+        "L0 H0, over 7 sentences: 0.10 (95 %: 0.05 to 0.20); from the other heads of its layer 0.50. Left out: 1 of 8 sentences; "
+        "the first is number 3: too long."
+    )  # fmt: skip
+    assert most.finding == "Head 1 of layer 0 differs most: 0.40 of its weight lies elsewhere."
+    assert [item["text"] for item in drawn(most.picture(Look(width=600)), "text")] == ["0.40", "0.10"]
+
+
+def test_one_text_has_no_interval_and_a_single_head_no_others():
+    heads, most = over(HEADS[["layer", "head", "distance"]].assign(n=1, low=math.nan, high=math.nan, others=math.nan))
+    assert heads.finding == most.finding and heads.note == "L0 H0, over 1 sentence: 0.10."
