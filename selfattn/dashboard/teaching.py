@@ -10,7 +10,6 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
@@ -23,6 +22,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import WEIGHT, decimal, vector
 from selfattn.views.kernel_data import QueryRow
 from selfattn.views.kernel_view import kernel_panel

@@ -138,29 +138,6 @@ def some_bars():
     return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
 
 
-def the_row():
-    texts, numbers = WORDS[:8], VALUES[:8]
-    chosen = [i in (1, 6) for i in range(8)]
-    columns = {"sentence": [*"AAAAABBB"], "place": range(8), "text": texts, "special": False, "chosen": chosen}
-    rows = pd.DataFrame(columns).assign(score=numbers, masked=numbers, weight=numbers, share=numbers)
-    spec = draw.kernel_row(rows, LIGHT)
-    heads = ["score", "QKᵀ", "masked", "/√d, mask", "weight", "softmax", "handed over", "weight × V"]
-
-    def table(name, own, chosen):
-        words, each = [texts[i] for i in own], [texts[i] for i in own for _ in range(4)]
-        said = [text for i in own for text in (*[f"{numbers[i]:.2f}"] * 3, f"{100 * numbers[i]:.0f} %")]
-        written = {"y": [*each, *words, words[0], *[None] * 8], "text": [*said, *words, name, *heads]}
-        return {"y": words, "rect": {"y": [*words, *each, chosen]}, "rule": {"y": words}, "text": written}
-
-    lines = [row["text"] for row in spec["concat"][2]["data"]["values"]]
-    return spec, table("A", range(5), "token1"), table("B", range(5, 8), "token6"), code(lines)
-
-
-def code(texts):
-    """Lines from above, each on its band."""
-    return {"y": texts, "rect": {"y": texts}, "text": {"text": texts}}
-
-
 def a_list(words=WORDS):
     values = VALUES[: len(words)]
     spec = draw.bar_list(pd.DataFrame({"token": words, "score": values}), "score", LIGHT)
@@ -212,7 +189,6 @@ CHARTS = {
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
     "heatmap, with gaps": with_gaps,
-    "kernel_row": the_row,
     "layers_curve": layers,
     "lines": powers,
     "moves": some_moves,
@@ -220,7 +196,6 @@ CHARTS = {
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
-    "code_view": "stands in kernel_row",
     "token_axes": "stands in heatmap",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",

@@ -21,12 +21,12 @@ from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STOPS, b
 from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
-from selfattn.captions.terms import TERMS
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.lessons import worked_example
 from selfattn.lessons.one_head_by_hand import REAL
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, weight
 from tests.charts.test_theme import contrast
 from tests.pages.conftest import APP, open_link

@@ -8,7 +8,6 @@ import torch
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
-from selfattn.charts.which_word import agreement_list
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -18,7 +17,6 @@ from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
 from selfattn.panel import Panel
 from selfattn.senses import HiddenWordsReport, hidden_words
-from selfattn.senses.telling_words import ATTENTION
 from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing, lesson_panel
 
@@ -34,20 +32,6 @@ def stored_or_measured(encoder: Encoder, stored: HiddenWordsReport | None) -> Hi
     few = few.groupby(["word", "sense"]).head(PER_SENSE)
     title = "Hiding each word in labelled sentences ..."
     return stored or cached(encoder, "hidden words", partial(hidden_words, encoder, few), title, costly=True)
-
-
-def telling_words_panel(report: HiddenWordsReport) -> Panel:
-    """How often each way names the most telling word."""
-    ways = report.agreement.set_index("way").dropna(subset="agreement")["agreement"]
-    asked = ways[ways.index.isin(ATTENTION)]
-    finding = (
-        f"The most telling word is named by {asked.idxmax()} in {share(asked.max())} of all sentences, by chance in "
-        f"{share(report.luck)}."
-        if len(asked)
-        else f"By chance the most telling word is named in {share(report.luck)} of all sentences."
-    )
-    title = "How often each way names the most telling word"
-    return lesson_panel("telling words", finding, {title: drawing(agreement_list, report)}, note=report.reason)
 
 
 def weights_panel(encoder: Encoder) -> Panel | None:

@@ -9,11 +9,11 @@ import streamlit as st
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
-from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.lessons.one_head_by_hand import REAL
+from selfattn.lessons.terms import TERMS
 
 # Arrow and Page keys change the stop: a projector's remote sends them. Fields that use these keys keep them.
 KEYS = """

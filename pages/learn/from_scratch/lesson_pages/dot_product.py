@@ -12,10 +12,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.charts.arrows import arrows
 from selfattn.dashboard import teaching
 from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, plain
 from selfattn.views.lesson import Drawing, drawing
 

@@ -9,11 +9,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import one_head_by_hand as thread
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import plain, vector
 from selfattn.views.lesson import drawing
 

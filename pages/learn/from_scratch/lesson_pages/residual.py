@@ -4,13 +4,13 @@ import streamlit as st
 import torch
 
 from selfattn.analysis.steps import head_steps
-from selfattn.captions.terms import TERMS
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.encoders.capture import Head
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, compute, embeddings_of
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, vector
 from selfattn.views.lesson import drawing
 

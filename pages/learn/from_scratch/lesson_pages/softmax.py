@@ -8,12 +8,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.one_head_by_hand import BANK, WORDS
+from selfattn.lessons.terms import TERMS
 
 TITLE = "Normalise: softmax"
 STEP = "softmax"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.lessons.terms import TERMS
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import decimal, vector
 
