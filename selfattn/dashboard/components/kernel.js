@@ -2,6 +2,7 @@
 
 const FITTING = 26; // tokens of both sentences: with so many they are shown one under the other
 const WIDE = 720; // pixels: from here on
+const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
 export default function kernel(given) {
@@ -31,7 +32,9 @@ class KernelView extends View {
     const [heads, lines] = [headPart(this), codePart(this)];
     const rows = [heads, ...parts].map(({ node }) => node);
     const table = element("div", { class: "table", role: "grid", "aria-label": about }, rows);
-    table.style.setProperty("--numbers", columns.filter(({ kind }) => kind !== "strip").length);
+    const numbers = columns.filter(({ kind }) => kind !== "strip").length;
+    table.style.setProperty("--numbers", numbers);
+    flag(table, { many: numbers > MANY });
     const foot = element("div", "foot small", [...below.map((line) => element("p", {}, line)), lines.button]);
     const choice = switchPart(this);
     this.parts = [...parts, heads, lines, choice];
@@ -107,7 +110,8 @@ function sidePart(view, side) {
   const sumCells = view.data.columns.map(({ id, kind }) => {
     if (id === "products") return element("div", "small caption", "largest, sums; right: the context");
     if (id === "handed") return element("div", { class: "strip-cell", "data-title": "context" }, strips.context.node);
-    return element("div", {}, sums[id] ? `${kind === "share" ? "Σ" : "max"} ${sums[id]}` : "");
+    const sign = element("span", "small", kind === "share" ? "Σ " : "max ");
+    return element("div", {}, sums[id] ? [sign, sums[id]] : []);
   });
   const foot = element("div", { class: "row sums", role: "row" }, [element("span"), ...sumCells]);
   const tokens = rows.map((row) => tokenRow(view, side, row, strips));
@@ -170,6 +174,7 @@ function tokenRow(view, side, row, beside) {
 
   function paint() {
     const lit = view.lit[side] === at;
+    if (node.getAttribute("aria-selected") === String(lit)) return;
     flag(node, { lit });
     assign(node, "aria-selected", lit);
     for (const each of Object.values(strips)) assign(each.node, "tabindex", lit ? 0 : null);

@@ -75,8 +75,9 @@ function strip(view, kind, label, text, tip, beside) {
     shades.set(level, `${shades.get(level) ?? ""}M${i + 0.04} 0h.92v1h-.92z`);
   });
   const cells = [...shades].map(([level, d]) => {
-    const depth = `--depth: ${Math.round((100 * Math.abs(level)) / LEVELS)}%`;
-    return shape("path", { d, style: depth, class: level < 0 ? "minus" : null });
+    const path = shape("path", { d, class: level < 0 ? "minus" : null });
+    path.style.setProperty("--depth", `${Math.round((100 * Math.abs(level)) / LEVELS)}%`);
+    return path;
   });
   const deep = (i) => (Math.abs(values[i]) > 0.6 * largest ? "deep" : {});
   const printed = n > FEW ? [] : texts.map((each, i) => element("span", deep(i), each));
@@ -111,6 +112,7 @@ function strip(view, kind, label, text, tip, beside) {
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: n - 1 }[event.key];
       if (to === undefined) return;
       event.preventDefault();
+      event.stopPropagation(); // the row's own arrow keys
       point(to);
     },
     // The tooltip is a cell's, not the strip's.
