@@ -68,10 +68,13 @@ def show_encoder(encoder: Encoder) -> None:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
         bundled = " (bundled)" if (encoder.name, encoder.revision) == (BUNDLED_NAME, BUNDLED_REVISION) else ""
-        st.text(
-            f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
-            f"on {where}, {encoder.dtype}" + (f"\n{encoder.note}" if encoder.note else "")
-        )
+        with st.expander("What is loaded"):
+            st.text(
+                f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
+                f"on {where}, {encoder.dtype}"
+            )
+        if encoder.note:
+            say(encoder.note)
         if not encoder.recomputable:
             say(f"Shown, not recomputed: {encoder.reason}")
 

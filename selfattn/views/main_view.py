@@ -193,7 +193,10 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
-    way = "of the distance between its two senses" if pair.senses else f"of the way to the other sentence's {word}"
+    if pair.senses:
+        way = f"of the distance from {pair.senses[side]} to {pair.senses[1 - side]}"
+    else:
+        way = f"of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} moves {_percent(share)} {way}.'
 
 
@@ -246,8 +249,8 @@ def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
     if pair.senses is None:
         raise ValueError("Expected a pair between senses.")
     crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
-    then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}"
-    return f"{then}." if math.isnan(level) else f"{then}; moves below {_percent(level)} count as noise."
+    then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
+    return then if math.isnan(level) else f"{then} Moves under {_percent(level)} are treated as noise."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
@@ -273,10 +276,10 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
         }
     own = over_many.of()["accuracy"]
     alone, without = (_percent(own[what]) for what in ("the word alone", "the word hidden"))
-    here = "Here the clue may be spread over several words" if unnamed else "This holds for these two sentences"
+    here = "The clue may be spread over several words" if unnamed else "This holds for these two sentences"
     return {
-        "text": f"{here}. Over {numbers.count(_sentences(over_many))} labelled sentences, the most telling word alone gives the "
-        f"right sense in {alone}; without it, the others still do in {without} (guessing: {_percent(0.5)}).",
+        "text": f"{here}. In general, over {numbers.count(_sentences(over_many))} labelled sentences: with only the most "
+        f"telling word left, {alone} keep the right sense; with only that word hidden, {without} (guessing: {_percent(0.5)}).",
         "link": link,
     }
 

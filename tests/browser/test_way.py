@@ -93,7 +93,7 @@ def test_every_effect_and_weight_is_written(open_way):
         score, scaled, weight = (
             row(side[key][head], unit)[i] for key, unit in (("scores", 100), ("scaled", 100), ("weights", 1000))
         )
-        line = f"{numbers.decimal(score)} / sqrt(32) = {numbers.decimal(scaled)} → weight {numbers.weight(weight)}"
+        line = f"{numbers.decimal(score)} / sqrt(32) = {numbers.decimal(scaled)}, after softmax weight {numbers.weight(weight)}"
         expect(page.locator(".reads .sum")).to_contain_text(line)
 
 
@@ -171,7 +171,7 @@ def test_hover_previews_and_sends_nothing(open_way):
 
 def test_keyboard_alone(open_way):
     page = open_way(VARIANTS["bank"])
-    for _ in range(7):
+    for _ in range(8):  # the link under the finding comes first
         page.keyboard.press("Tab")
     assert focused(page) == "word 0 6"
     page.keyboard.press("Enter")

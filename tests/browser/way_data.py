@@ -96,7 +96,7 @@ def way_data(
     dots = DOTS if between == "senses" else ((), ())
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
-        "finding": finding or 'Hide "river", and "bank" moves 44 % of the distance between its two senses.',
+        "finding": finding or 'Hide "river", and "bank" moves 44 % of the distance from river side to money house.',
         "below": [
             f'all-MiniLM-L6-v2: in every head, "{word}" may not attend to the hidden word; other words still may.',
         ],
@@ -139,7 +139,7 @@ def _long(words: int) -> tuple[str, str]:
 STAR = dict(
     sentences=("The star twinkled above the roofs.", "The star posed for the cameras."), word="star",
     shares=({"The": 0.06, "twinkled": 0.05}, {"cameras": 0.14, "posed": 0.08}), names=("distant sun", "famous performer"),
-    at=(0.12, 0.49), finding='No single word moves "star" further than chance does.',
+    at=(0.12, 0.49), finding='No single word moves "star" further than the noise level, 21 %.',
 )  # fmt: skip
 VARIANTS = {
     "bank": way_data(),
@@ -158,7 +158,7 @@ VARIANTS = {
     "shown": _shown_only(),
     "hebrew": way_data(
         ("ישבנו על הגדה של הנהר.", "קראנו את הגדה של פסח."), "הגדה", ({"הנהר": 0.41, "של": 0.12}, {"פסח": 0.33, "את": 0.05}),
-        rtl=True, names=("שפת נהר", "ספר"), finding='Hide "הנהר", and "הגדה" moves 41 % of the distance between its two senses.',
+        rtl=True, names=("שפת נהר", "ספר"), finding='Hide "הנהר", and "הגדה" moves 41 % of the way.',
     ),
     "64 words": way_data(_long(64), run=8),
     "24 x 16": way_data(layers=24, heads=16),

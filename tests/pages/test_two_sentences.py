@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def texts(at):
-    return [element.value for element in at.get("text")]
+    return [element.value for element in at.get("text")] + messages(at.markdown)
 
 
 def has(at, part):

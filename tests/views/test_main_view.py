@@ -24,7 +24,7 @@ from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the distance between its two senses.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the distance from river side to money house.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -62,7 +62,7 @@ def ints(text):
     ("word", "said"),
     [
         ("bank", RIVER),
-        ("star", 'No single word moves "star" further than chance does.'),
+        ("star", 'No single word moves "star" further than the noise level, 21 %.'),
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
@@ -109,10 +109,13 @@ def test_a_share_at_the_level_is_named(made, reports):
     pair, _ = made("star")
     level, at = reports["hidden_words"].level.level, pair.top[1]
     for share, said in (
-        (torch.tensor(level), 'Hide "cameras", and "star" moves 21 % of the distance between its two senses.'),
+        (
+            torch.tensor(level),
+            'Hide "cameras", and "star" moves 21 % of the distance from famous performer to distant sun.',
+        ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
-            'No single word moves "star" further than chance does.',
+            'No single word moves "star" further than the noise level, 21 %.',
         ),
     ):
         changed = pair.share[1].clone()
@@ -286,17 +289,18 @@ def test_chance_is_said_of_each_word(made, reports):
 
 def test_below_and_beyond(made):
     _, panel = made("bank")
-    assert panel.live.data["below"] == [
-        'Hiding means: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2; other words still can.'
+    assert list(map(plain, panel.live.data["below"])) == [
+        "It stays nearer to river side. Moves under 21 % are treated as noise.",
+        'Hiding means: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2; other words still can.',
     ]
     assert plain(panel.live.data["beyond"]["text"]) == (
-        "This holds for these two sentences. Over 768 labelled sentences, the most telling word alone gives the right sense in "
-        "89 %; without it, the others still do in 77 % (guessing: 50 %)."
+        "This holds for these two sentences. In general, over 768 labelled sentences: with only the most telling word left, 89 % "
+        "keep the right sense; with only that word hidden, 77 % (guessing: 50 %)."
     )
     assert panel.live.data["beyond"]["link"] == {"text": "Many sentences", "href": "senses"}
     star = made("star")[1].live.data
     assert "can't attend to the hidden word in any head" in star["below"][0]
-    assert star["beyond"]["text"].startswith("In these two sentences no word is named. Over 768")
+    assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general, over 768")
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

@@ -202,7 +202,7 @@ function headMap(layers, heads, choose, preview) {
     ...rows.map((row) => element("div", { class: "row", role: "row" }, row)),
   ]);
   node.style.setProperty("--heads", heads);
-  node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 24}px`);
+  node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 22}px`);
   const setStop = addArrowKeys(cells, heads);
   const drawn = []; // by cell
 

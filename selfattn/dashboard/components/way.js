@@ -219,7 +219,11 @@ function headsPart(view) {
     write(title, share === null || !values ? "Through which heads" : `Hide ${view.text(side, at)} in one head alone`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
     const small = level && share < level ? "; all of it is below the noise level" : "";
-    write(how, about.reason || (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}` : ""));
+    write(
+      how,
+      about.reason ||
+        (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}; click one for its weights` : ""),
+    );
     write(goal, way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : "");
     const names = together?.heads.map((head) => headLabel(head, heads)).join(", ");
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;

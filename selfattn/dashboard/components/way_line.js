@@ -94,18 +94,32 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
+    const mean = way.between === "senses" ? "from mean to mean" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
-      shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, percent(1)),
+      shape(
+        "text",
+        { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" },
+        `${percent(1)}: ${mean}`,
+      ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    const label = shape("text", "label", "from here nearer to the other sense");
-    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }), label);
-    centre(label, middle, 12);
+    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }));
+    way.ends.forEach((end, at) => {
+      const text = at ? `nearer to ${end.label} →` : `← nearer to ${end.label}`;
+      const label = shape(
+        "text",
+        { class: "label", "text-anchor": at ? "start" : "end", x: middle + (at ? 8 : -8), y: 12 },
+        text,
+      );
+      const room = at ? width - middle - 8 : middle - 8;
+      still.prepend(label);
+      if (label.getComputedTextLength() > room) write(label, at ? "→" : "←");
+    });
   }
 
   /** Place a text around `x`, within the picture. */
@@ -120,10 +134,10 @@ function linePart(view) {
     way.ends.forEach(({ label, count }, end) => {
       const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
       const shift = 2 * (drawn.x(end) - start) - width;
-      const padding = `${clamp(Math.abs(shift), width - 200)}px`;
+      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
       const [name, more] = ends[end].children;
       write(name, label);
-      write(more, count ? `${count} other sentences, each left out of its own mean` : "");
+      write(more, count ? `${count} other sentences, a dot each` : "");
       assign(ends[end], "class", `end ${colour(way, end)}`);
       Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
       ends[end].style.paddingRight = shift > 0 ? "0" : padding;
