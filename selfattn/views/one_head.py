@@ -78,8 +78,9 @@ def surest_word(view: WordMap, where: str) -> str:
         return f"There is no word {where}."
     matrix = view.matrix[rows]
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
-    giver, receiver, weight = view.labels[rows[row]], view.labels[column], numbers.weight(matrix[row, column])
-    return f'Of the words {where}, "{giver}" gives the largest weight: {weight} to "{receiver}".'
+    giver, weight = view.labels[rows[row]], numbers.weight(matrix[row, column])
+    receiver = view.labels[column] if view.special[column] else f'"{view.labels[column]}"'
+    return f'Of the words {where}, "{giver}" gives the largest weight: {weight} to {receiver}.'
 
 
 def largest_difference(view: WordMap, name: str) -> str:

@@ -37,10 +37,6 @@ LONG: View = OWN | {
 }  # fmt: skip
 # Without a control, and with hardly a way from one vector to the other.
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
-STEPS = (
-    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "exponentials", "total", "weights",
-    "context", "output",
-)  # fmt: skip
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},
     "soft-lookup": {"query": "1, -0.5", "t": 0.3},
@@ -83,10 +79,8 @@ def views(address: str) -> dict[str, View]:
             choices = [{"view": "own", "hide": True}, {"view": "difference"}, {"view": "against", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
-            steps = _each(own, [*({"step": step} for step in STEPS), {"step": "weights", "follow": "A"}])
             changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
-            what_if = _each(own | long, [{"part": "What if"} | change for change in changes])
-            return default | own | long | steps | what_if
+            return default | own | long | _each(own | long, changes)
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
             choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}]

@@ -103,6 +103,8 @@ def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), *
 def test_a_map_says_what_is_largest_and_what_is_left_out():
     view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
     assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
+    to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])
+    assert surest_word(to_special, "in A").endswith(": 0.60 to [CLS].")
     assert surest_word(replace(view, special=(True, True, True)), "in A") == "There is no word in A."
     errors = a_map([[0.0, 1e-7, 0.0], [0.0, -2.9e-7, 0.0], [0.0, 0.0, 0.0]])
     assert largest_difference(errors, "B") == 'In B the largest difference is 0.0000003, from "beam" to "beam".'
