@@ -102,7 +102,7 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
             asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
             text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
             rows.append((line, word, text, effects.get(word, math.nan), asked))
-    return of_words(rows, "said", "effect")
+    return sentence_words(rows, "said", "effect")
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
@@ -217,10 +217,10 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
     for row, words in sentences.items():
         own = report.words[report.words["row"] == row].set_index("start")["share"]
         rows += [(row, w, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
-    return of_words(rows, "row", "share")
+    return sentence_words(rows, "row", "share")
 
 
-def of_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
+def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
     """One row per word: `first`, text, gap, `number`, kind. rows: key, word, text, number, whether it is chosen."""
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -252,17 +252,6 @@ def layers_frame(report: SeparationReport) -> pd.DataFrame:
     ]
     frames[0] = frames[0].assign(low=list(layers["low"]), high=list(layers["high"]))
     return pd.concat(frames, ignore_index=True)
-
-
-def words_frame(report: SeparationReport) -> pd.DataFrame:
-    """The words, ranked by their accuracy after the last layer: word, accuracy, first (after layer 0), sentences."""
-    wide = report.words.pivot_table(index="word", columns="layer", values="accuracy", aggfunc="first", sort=False)
-    last = report.layers["layer"].iloc[-1]
-    ranked = pd.DataFrame({"word": wide.index, "accuracy": wide[last].to_numpy(), "first": wide[0].to_numpy()})
-    counts = report.words.drop_duplicates("word").set_index("word")["sentences"]
-    return ranked.assign(sentences=counts[ranked["word"]].to_numpy()).sort_values(
-        ["accuracy", "word"], ascending=[False, True], ignore_index=True
-    )
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:

@@ -27,7 +27,6 @@ from selfattn.tidy_tables import (
     strip_frame,
     unescaped,
     weights_frame,
-    words_frame,
 )
 from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 from tests.small_reports import explained
@@ -115,19 +114,6 @@ def test_the_layers_frame_has_each_line_its_own_numbers():
     own = frame[frame["line"] == "this encoder"]
     assert own["low"].tolist() == [0.6, 0.8] and own["high"].tolist() == [0.8, 1.0]
     assert frame["low"].notna().sum() == 2
-
-
-def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
-    words = pd.DataFrame(
-        {"word": ["crane"] * 3 + ["seal"] * 3 + ["bank"] * 3, "layer": ["embedding", 0, 1] * 3,
-         "accuracy": [0.5, 0.6, 0.8, 0.5, 0.7, 0.95, 0.5, 0.55, 0.8], "sentences": [8] * 3 + [12] * 3 + [16] * 3}
-    )  # fmt: skip
-    report = SimpleNamespace(words=words, layers=pd.DataFrame({"layer": ["embedding", 0, 1]}))
-    assert words_frame(report).to_dict("records") == [
-        {"word": "seal", "accuracy": 0.95, "first": 0.7, "sentences": 12},
-        {"word": "bank", "accuracy": 0.8, "first": 0.55, "sentences": 16},
-        {"word": "crane", "accuracy": 0.8, "first": 0.6, "sentences": 8},
-    ]
 
 
 def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):

@@ -5,7 +5,7 @@ import pandas as pd
 from selfattn import numbers
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel, Tables
-from selfattn.tidy_tables import of_words
+from selfattn.tidy_tables import sentence_words
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
 
@@ -27,7 +27,7 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
     return Panel(
         name="nearest sentences",
         finding=finding,
-        **shaded_picture(shaded_data(of_words(rows, "row", "share"), said, tint)),
+        **shaded_picture(shaded_data(sentence_words(rows, "row", "share"), said, tint)),
         alt=f"{finding} " + " ".join(f"{row.sentence} ({said[row.Index]})" for row in first.itertuples()),
         tables=Tables({"nearest sentences": lambda: ranked}),
         sentences=("A",),

@@ -10,7 +10,7 @@ from selfattn.charts.head_map import head_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel, Tables
-from selfattn.tidy_tables import named_heads, of_words
+from selfattn.tidy_tables import named_heads, sentence_words
 from selfattn.views.senses import OPEN
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
@@ -28,7 +28,7 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
         for each in encoder.tokenize(row.sentence).words:
             here = row.share if fold(each.text) == fold(row.source) else math.nan
             rows.append((row.Index, each, each.label, here, fold(each.text) == fold(word)))
-    frame = of_words(rows, "row", "share")
+    frame = sentence_words(rows, "row", "share")
     said = {row.Index: _said(row.source, row.n, row.move) for row in shown.itertuples()}
     tint = Tint("share", numbers.share, f'the farthest in {{}} of all "{word}"', float(first["share"]))
     open = OPEN if len(set(table["sentence"])) > 1 else ""

@@ -16,7 +16,7 @@ from selfattn.panel import Panel, Tables
 from selfattn.senses import SeparationReport
 from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
-from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame, words_frame
+from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 OPEN = "Open it in the main view"
@@ -327,15 +327,13 @@ def layers(report: SeparationReport) -> Panel:
         tables=Tables(
             {
                 "layers": lambda: table.astype({"layer": str}),
-                "words": lambda: words_frame(report),
-                "words by layer": lambda: report.words.astype({"layer": str}),
+                "words": lambda: report.words.astype({"layer": str}),
             }
         ),
         method=(
             f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
             f"sentences of each sense, by the cosine of the word's vectors{span}. Guessing is right in {_hits(report.chance)}. "
-            "What layer 0 reads is in the table alone: there the word's vector is nearly the same in all sentences, and leaving "
-            "a sentence out of its own mean decides."
+            "What layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean."
         ),
     )
 

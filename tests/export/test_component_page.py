@@ -123,10 +123,12 @@ def test_fixtures_follow_the_schema(name):
 
 
 def test_files_are_joined_once_and_stay_short():
-    text = component_page.javascript("way")
-    assert text.count("export default") == 1
-    for file in component_page.FOLDER.glob("*.js"):
-        assert text.count(file.read_text("utf-8")) == 1
+    scripts = [file.stem for file in component_page.FOLDER.glob("*.js")]
+    for name in (file.name.split(".")[0] for file in component_page.FOLDER.glob("*.schema.json")):
+        text, own = component_page.javascript(name), [f"{name}_", name, "base"]
+        assert text.count("export default") == 1
+        for script in (script for script in scripts if script in own or script.startswith(own[0])):
+            assert text.count((component_page.FOLDER / f"{script}.js").read_text("utf-8")) == 1
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
     assert component_page.stylesheet("way").startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
     files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]

@@ -236,15 +236,18 @@ def test_the_nearest_sentences_have_three_states(encoder):
     senses = set()
     for state, run in (("alone", None), ("sentence", word.sentence), ("hidden", hidden)):
         at = at.button_group(key="nearest_to").set_value(state).run()
-        senses |= {text for text in texts(at) if text.startswith("Senses of the three nearest")}
+        findings = [text.value for text in at.markdown if text.value.startswith("**Nearest ")]
+        senses |= set(findings)
         if run is None:
             continue  # before attention all are as near
         vector, near = run.vector(6, word.positions), []
         for row, other in zip(frame.itertuples(), labelled, strict=True):
             cosine = float(similarity(other.vector(6, other.places("bank")[0].positions), vector))
             near.append((cosine, row.sentence, row.sense))
-        for cosine, sentence, sense in sorted(near, reverse=True)[:3]:
-            assert has(at, f"{numbers.cosine(cosine)}  {sentence} ({sense})")
+        rows = json.loads(at.get("bidi_component")[-1].proto.json)["rows"]
+        shown = [(row["said"], "".join(" " * word["gap"] + word["text"] for word in row["words"])) for row in rows]
+        three = sorted(near, reverse=True)[:3]
+        assert shown == [(f"cosine {numbers.cosine(cosine)}, {sense}", sentence) for cosine, sentence, sense in three]
     assert len(senses) == 3
 
 

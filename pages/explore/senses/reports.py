@@ -124,11 +124,11 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 def open_pair(a: str, b: str, control: str, word: str) -> None:
     """Open these sentences in the main view, in this callback's run. `show_opened` leads there."""
     open_sentences(None, a, b, control, word, chosen=True)
-    session.OPENED.set(True)
+    session.OPENED.set({session.A: a, session.B: b, session.C: control, session.WORD: word})
 
 
 def show_opened() -> None:
     """Call first: lead to the main view where a sentence was opened."""
-    if session.OPENED.get():
-        session.OPENED.set(False)
-        st.switch_page(ENTRIES[""].path, query_params={})  # without it, Streamlit refuses to drop a widget's parameter
+    if opened := session.OPENED.get():
+        session.OPENED.set(None)
+        st.switch_page(ENTRIES[""].path, query_params=opened)
