@@ -15,7 +15,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import literal, say, show_panel
+from selfattn.dashboard.figures import show_panel
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -102,10 +102,7 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
             key.set(clicked[1])
 
     panel = replace(kernel_panel(row, clicks=whole), method="", **said)
-    st.markdown(f"**{literal(panel.finding)}**")
     show_panel(panel, choose=choose, states=("query",) if whole else ())
-    if panel.note:
-        say(panel.note)
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:
