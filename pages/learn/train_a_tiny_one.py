@@ -129,7 +129,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
         tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
     st.text(f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}).")
-    labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
+    labels = ["[CLS]", *(f"{place}: {int(token)}" for place, token in enumerate(tokens[0, 1:], start=1))]
     teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
 
 
