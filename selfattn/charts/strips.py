@@ -7,9 +7,9 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.charts.labels import drawable
-from selfattn.charts.sheet import AROUND, Sheet
+from selfattn.charts.sheet import NONE, Sheet
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, scale
+from selfattn.charts.vega import Spec, calculate, field, marks, scale
 
 WIDTH = 470  # pixels
 LEFT, CELL, STEP, TITLE = 24, 16, 20, 32  # of the names, a strip, from strip to strip, a group's title
@@ -42,50 +42,30 @@ def strips(
     """
     right = width - (56 if any(strip.end for _, own in groups for strip in own) else 0)
     largest = [max(abs(value) for strip in own for value in strip.values) or 1.0 for _, own in groups]
-    cells, texts, outlined, places, y = [], [], [], [], 0.0
+    sheet, cells, places, y = Sheet(theme), [], [], 0.0  # of each strip its top, a cell's width, and the largest number
     for at, (title, own) in enumerate(groups):
-        texts.append({"x": LEFT, "y": y + TITLE - 20, "text": title, "color": theme.muted, "align": "title"})
+        sheet.text(LEFT, y + TITLE - 14, title, color=theme.muted)
         y += TITLE - 6
         for strip in own:
-            n, middle = len(strip.values), y + CELL / 2
+            cell, base = (right - LEFT) / len(strip.values), y + 13
             cells += [{"strip": len(places), "i": i, "v": float(f"{v:.6g}")} for i, v in enumerate(strip.values)]
-            places.append((y, (right - LEFT) / n, max(largest) if together else largest[at]))
-            texts.append({"x": LEFT - 8, "y": middle, "text": strip.name, "color": strip.color, "align": "name"})
-            texts.append({"x": right + 6, "y": middle, "text": strip.end, "color": theme.ink, "align": "end"})
+            places.append((y, cell, max(largest) if together else largest[at]))
+            sheet.text(LEFT - 8, base, strip.name, color=strip.color, align="right", bold=True)
+            sheet.text(right + 6, base, strip.end)
             if marked and marked[0] == at:
-                ends = {"x": LEFT + marked[1] * (right - LEFT) / n, "x2": LEFT + (marked[1] + 1) * (right - LEFT) / n}
-                outlined.append({**ends, "y": y - 1, "y2": y + CELL + 1})
+                x = LEFT + marked[1] * cell
+                sheet.rect(x, y - 1, x + cell, y + CELL + 1, NONE, stroke=theme.ink, line=1.5)
             y += STEP
-    x = field("x", axis=None, scale={"domain": [0, width], "nice": False})
-    down = field("y", axis=None, scale={"domain": [0, y], "nice": False, "reverse": True})
-    place, box = {"x": x, "y": down}, {"x": x, "y": down, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    spec = sheet.drawn(width, y)
     tops, widths, most = (f"{[each[at] for each in places]}[datum.strip]" for at in range(3))
-    edges = calculate(
-        x=f"{LEFT} + datum.i * {widths}",
-        x2=f"datum.x + {widths}",
-        y=tops,
-        y2=f"datum.y + {CELL}",
-        part=f"datum.v / {most}",
-    )
-    tooltip = [field("i", title="dimension"), field("v", title="value", format=numbers.FINE)]
-    shade = field("part", scale=scale(theme, "signed", 1.0), legend=None)
-    layers = [marks("rect", {**box, "color": shade, "tooltip": tooltip}, "cells", edges)]
-    layers.append(marks("rect", box, "marked", fillOpacity=0, stroke=theme.ink, strokeWidth=1.5))
-    for name, align, look in (("title", "left", {}), ("name", "right", {"fontWeight": 600}), ("end", "left", {})):
-        text = {**place, "text": nominal("text"), "color": nominal("color", scale=None)}
-        layers.append(
-            marks(
-                "text",
-                text,
-                "texts",
-                [{"filter": {"field": "align", "equal": name}}],
-                align=align,
-                fontSize=13,
-                **look,
-            )
-        )
-    datasets = {"cells": cells, "marked": outlined, "texts": [text for text in texts if text["text"]]}
-    return layered(layers, datasets, theme, width, y, padding=AROUND)
+    edges = {"x": f"{LEFT} + datum.i * {widths}", "x2": f"datum.x + {widths}", "y": tops, "y2": f"datum.y + {CELL}"}
+    encoding = {key: spec["layer"][0]["encoding"][key] for key in edges} | {
+        "color": field("part", scale=scale(theme, "signed", 1.0), legend=None),
+        "tooltip": [field("i", title="dimension"), field("v", title="value", format=numbers.FINE)],
+    }
+    spec["layer"].insert(0, marks("rect", encoding, "cells", calculate(**edges, part=f"datum.v / {most}")))
+    spec["datasets"]["cells"] = cells
+    return spec
 
 
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:

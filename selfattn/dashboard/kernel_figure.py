@@ -42,9 +42,9 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:
     """Show the panel of these sides: a click on a token asks for its row."""
     st.markdown(f"**{literal(panel.finding)}**")
-    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
     if panel.note:
         say(panel.note)
+    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:

@@ -162,8 +162,10 @@ def word_lines(encoder: Encoder, sides: Sides, of: Sequence[str], rolled: Rollou
         rows = {source: each[list(side.positions)].mean(0) for source, each in weights.items()}
         frames = {source: strip_frame(side.sentence, row, side.word, name) for source, row in rows.items()}
         table = pd.concat([frame.assign(row=source) for source, frame in frames.items()], ignore_index=True)
-        top = table.loc[table["weight"].idxmax()]
-        finding = f'In {name}, "{top["text"]}" gets most in {top["row"]}: {numbers.weight(top["weight"])}.'
+        top = table.loc[table["weight"].where(~table["special"], -1.0).idxmax()]
+        finding = (
+            f'Of the words in {name}, "{top["text"]}" gets most, in {top["row"]}: {numbers.weight(top["weight"])}.'
+        )
         yield Panel(
             name=f"lines in {name}",
             finding=finding,

@@ -1,8 +1,9 @@
 """Inside a head: what comes in, how the kernel computes it, and what goes out, for a token of one or two sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,6 @@ from selfattn.analysis.measures import similarity
 from selfattn.analysis.steps import HeadSteps, head_steps
 from selfattn.analysis.what_if import change
 from selfattn.charts.strips import Strip, product, strips
-from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -21,7 +21,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.projections import Projected, output_weight
 from selfattn.kernel import AttentionTrace
-from selfattn.panel import Panel, Tables
+from selfattn.panel import Look, Panel, Tables
 from selfattn.views.kernel_data import word_row
 from selfattn.views.kernel_view import kernel_panel
 
@@ -55,10 +55,14 @@ class Followed:
         return self.trace is not self.real
 
     @property
+    def tokens(self) -> tuple[str, ...]:
+        """Those of the sentence."""
+        return self.word.sentence.tokens
+
+    @property
     def label(self) -> str:
         """The word as it is spelled, or the token if it is another or a piece."""
-        own = self.word.positions == (self.position,)
-        return self.word.word.text if own else self.word.sentence.tokens[self.position]
+        return self.word.word.text if self.word.positions == (self.position,) else self.tokens[self.position]
 
     @property
     def projected(self) -> Projected:
@@ -110,15 +114,11 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
     """One row per token: sentence, place, token, weight as it is, changed."""
-    tables = [
-        pd.DataFrame(
-            {
-                "sentence": side.name, "place": range(len(side.word.sentence.tokens)), "token": side.word.sentence.tokens,
-                "weight": side.real.weights[side.position].tolist(), "changed": side.trace.weights[side.position].tolist(),
-            }
-        )
-        for side in sides
-    ]  # fmt: skip
+    tables = []
+    for side in sides:
+        columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
+        weights = {"weight": side.real.weights, "changed": side.trace.weights}
+        tables.append(pd.DataFrame(columns | {name: each[side.position].tolist() for name, each in weights.items()}))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -129,37 +129,18 @@ def _what_changes(side: Followed) -> str:
     return f"{side.name}, changed: largest weight {top}; the context has cosine {_cosine(*contexts)} to the real one."
 
 
-def comes_in(sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
+def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
     """The panels of what comes in: the projections, and one of their products written out."""
     first = sides[0]
-    names = [step.name for step in first.steps.steps if step.name in TITLES]
-    rows = {name: [side.row(name) for side in sides] for name in names}
-    coming = rows[names[0]]
-    finding = f"{_named(sides)} comes in as {len(coming[0])} numbers{_alike(coming)}."
+    rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
+    coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())
     known = first.steps.projected is not None
-    largest = int(first.row("query").abs().argmax())
-
-    def picture(theme: Theme) -> Spec:
-        marked = (names.index("query"), largest) if known else None
-        return strips(_groups(TITLES, rows, sides, theme), theme, marked=marked)
-
-    yield Panel(
-        name="what comes in",
-        finding=finding,
-        note=RAMP,
-        picture=lambda look: picture(look.theme),
-        alt=f"{finding} Strips of coloured cells, a cell a number: {', '.join(names)}.",
-        tables=Tables(
-            {
-                "what comes in": lambda: _vectors_frame(sides, rows),
-                "largest differences to the model's own": lambda: pd.concat(
-                    [side.steps.errors.assign(sentence=side.name) for side in sides], ignore_index=True
-                ),
-            }
-        ),
-        method=_proof(sides),
-        one_head=True,
-    )
+    errors = pd.concat([side.steps.errors.assign(sentence=side.name) for side in sides], ignore_index=True)
+    yield _strips(
+        "what comes in", f"{_named(sides)} comes in as {len(coming[0])} numbers{_alike(coming)}.", TITLES, rows, sides,
+        marked=(list(rows).index("query"), largest) if known else None, note=RAMP, method=_proof(errors, first.steps.note),
+        more={"largest differences to the model's own": lambda: errors},
+    )  # fmt: skip
     if known:
         yield _written_out(first, largest)
 
@@ -195,44 +176,24 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head, note: str 
     """The panels of what goes out: the context times W_O, and the word's vector that it is added to. note: under the second."""
     if sides[0].steps.projected is None:
         return
-    outputs = [side.output for side in sides]
-    rows = {"context": [side.trace.context[side.position] for side in sides], "output": outputs}
-    finding = f"The head hands {_named(sides)} {len(outputs[0])} numbers{_alike(outputs)}."
+    added = [side.output for side in sides]
     titles = {"context": "context: the values, averaged", "output": "× W_O = what the head adds"}
-    yield Panel(
-        name="what goes out",
-        finding=finding,
-        picture=lambda look: strips(_groups(titles, rows, sides, look.theme), look.theme),
-        alt=f"{finding} Strips of coloured cells, a cell a number: the context, and what the head adds.",
-        tables=Tables({"what goes out": lambda: _vectors_frame(sides, rows)}),
-        one_head=True,
-    )
-    if len(outputs[0]) == len(sides[0].row("input")):  # MobileBERT adds to a narrower vector
-        yield _residual(encoder, sides, head, note)
-
-
-def _residual(encoder: Encoder, sides: Sequence[Followed], head: Head, note: str) -> Panel:
-    """The panel of the word's own vector, what this head and the others add, and the sum."""
-    own, added = [side.row("input") for side in sides], [side.output for side in sides]
-    others = [_by_others(encoder, side, head) for side in sides]
-    known = all(other is not None for other in others)
+    rows = {"context": [side.trace.context[side.position] for side in sides], "output": added}
+    finding = f"The head hands {_named(sides)} {len(added[0])} numbers{_alike(added)}."
+    yield _strips("what goes out", finding, titles, rows, sides)
+    own, others = [side.row("input") for side in sides], [_by_others(encoder, side, head) for side in sides]
+    if len(added[0]) != len(own[0]):  # MobileBERT adds to a narrower vector
+        return
     titles = {"own vector": "its own vector", "this head": f"+ what {head} adds"}
     rows = {"own vector": own, "this head": added}
-    if known:
+    if all(other is not None for other in others):
         titles["other heads"] = f"+ what the other {encoder.n_heads - 1} heads and the bias add"
-        rows["other heads"] = others
-        titles["sum"], rows["sum"] = "= the sum", [sum(each) for each in zip(own, added, others)]
+        titles["sum"] = "= the sum"
+        rows |= {"other heads": others, "sum": [sum(each) for each in zip(own, added, others)]}
     lengths = [numbers.decimal(each[0].norm()) for each in (added, own)]
     finding = f"In {sides[0].name} the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
-    return Panel(
-        name="residual",
-        finding=finding,
-        note=note or "All on one scale; at the right each vector's length.",
-        picture=lambda look: strips(_groups(titles, rows, sides, look.theme, lengths=True), look.theme, together=True),
-        alt=f"{finding} Strips of coloured cells on one scale: {', '.join(rows)}.",
-        tables=Tables({"residual": lambda: _vectors_frame(sides, rows)}),
-        one_head=True,
-    )
+    note = note or "All on one scale; at the right each vector's length."
+    yield _strips("residual", finding, titles, rows, sides, lengths=True, note=note)
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
@@ -260,19 +221,15 @@ def only_head(sides: Sequence[Followed], before: Sequence[PlacedWord[Encoding]],
     )
 
 
-def _proof(sides: Sequence[Followed]) -> str:
-    """Each step's largest difference to the model's own, and what is particular about the encoder."""
-    worst: dict[str, float] = {}
-    for side in sides:
-        for step in side.steps.steps:
-            if step.error is not None:
-                worst[step.name] = max(worst.get(step.name, 0.0), step.error)
-    errors = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
+def _proof(errors: pd.DataFrame, note: str) -> str:
+    """Each step's largest difference to the model's own. note: what is particular about the encoder."""
+    worst = errors.groupby("step", sort=False)["error"].max().dropna()
+    said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
         "Nothing is taken from the model after the layer's input: each step is computed from the one before it. Largest "
-        f"difference to the model's own numbers, over all tokens: {errors}."
+        f"difference to the model's own numbers, over all tokens: {said}."
     )
-    return "\n\n".join(filter(None, (text, sides[0].steps.note)))
+    return f"{text}\n\n{note}" if note else text
 
 
 def _named(sides: Sequence[Followed]) -> str:
@@ -287,37 +244,43 @@ def _cosine(first: Tensor, second: Tensor) -> str:
     return numbers.cosine(float(similarity(first, second)))
 
 
-def _groups(
-    titles: dict[str, str],
-    rows: dict[str, list[Tensor]],
+def _strips(
+    name: str,
+    finding: str,
+    titles: Mapping[str, str],
+    rows: Mapping[str, Sequence[Tensor]],
     sides: Sequence[Followed],
-    theme: Theme,
+    *,
     lengths: bool = False,
-) -> list[tuple[str, list[Strip]]]:
-    return [
-        (
-            f"{titles[name]} ({len(own[0])} numbers)",
-            [
-                Strip(
-                    side.name, row.tolist(), theme.sentence(side.name), numbers.decimal(row.norm()) if lengths else ""
-                )
-                for side, row in zip(sides, own)
-            ],
-        )
-        for name, own in rows.items()
-    ]
+    marked: tuple[int, int] | None = None,
+    more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
+    **said: str,
+) -> Panel:
+    """A panel of vectors: for each name in rows a title and a strip a sentence. lengths: on one scale, each with its length."""
+
+    def picture(look: Look) -> Spec:
+        groups = []
+        for each, own in rows.items():
+            ends = [numbers.decimal(row.norm()) if lengths else "" for row in own]
+            drawn = [
+                Strip(side.name, row.tolist(), look.theme.sentence(side.name), end)
+                for side, row, end in zip(sides, own, ends)
+            ]
+            groups.append((f"{titles[each]} ({len(own[0])} numbers)", drawn))
+        return strips(groups, look.theme, together=lengths, marked=marked)
+
+    return Panel(
+        name=name, finding=finding, picture=picture, one_head=True, **said,
+        alt=f"{finding} Strips of coloured cells, a cell a number: {', '.join(rows)}.",
+        tables=Tables({name: partial(_vectors_frame, sides, rows), **more}),
+    )  # fmt: skip
 
 
-def _vectors_frame(sides: Sequence[Followed], rows: dict[str, list[Tensor]]) -> pd.DataFrame:
+def _vectors_frame(sides: Sequence[Followed], rows: Mapping[str, Sequence[Tensor]]) -> pd.DataFrame:
     """One row per number of a token's vectors: sentence, position, token, vector, dimension, value."""
-    frames = [
-        pd.DataFrame(
-            {
-                "sentence": side.name, "position": side.position, "token": side.word.sentence.tokens[side.position],
-                "vector": name, "dimension": range(len(row)), "value": row.tolist(),
-            }
-        )
-        for name, own in rows.items()
-        for side, row in zip(sides, own)
-    ]  # fmt: skip
-    return pd.concat(frames, ignore_index=True)
+    tables = []
+    for name, own in rows.items():
+        for side, row in zip(sides, own):
+            about = {"sentence": side.name, "position": side.position, "token": side.tokens[side.position]}
+            tables.append(pd.DataFrame({**about, "vector": name, "dimension": range(len(row)), "value": row.tolist()}))
+    return pd.concat(tables, ignore_index=True)

@@ -159,7 +159,5 @@ def _row_differs(compared: SentenceComparison) -> str:
     """Name the word on which the compared word's row differs most."""
     row = compared.matrix[compared.chosen]
     top = int(np.nanargmax(np.abs(row)))
-    return (
-        f'"{compared.labels[compared.chosen]}" differs most in what it gives "{compared.labels[top]}": '
-        f"{numbers.change(float(row[top]))} in A."
-    )
+    word, other, more = compared.labels[compared.chosen], compared.labels[top], "more" if row[top] > 0 else "less"
+    return f'"{word}" differs most in what it gives "{other}": {numbers.weight(abs(float(row[top])))} {more} in A.'

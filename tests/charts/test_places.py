@@ -197,6 +197,7 @@ CHARTS = {
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
     "token_axes": "stands in heatmap",
+    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",

@@ -58,4 +58,5 @@ def test_a_product_is_a_line_a_term():
     )
     zero = bars[0]["x"]
     assert [round(item["x"] + item["width"] - zero, 2) > 0 for item in bars] == [True, False, True, False, False]
+    assert [same_color(item["fill"], LIGHT.signed[-1]) for item in bars] == [True, False, True, False, False]
     assert "bias" not in texts(product(terms, 0.125, None, ("input", "W_Q", "others", "sum"), LIGHT))

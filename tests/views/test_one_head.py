@@ -139,9 +139,8 @@ def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, placed):
     assert texts(spec, "title-text") == ["A minus B   L3 H7"]
     own = comparison.matrix[comparison.chosen]
     top = int(np.nanargmax(np.abs(own)))
-    assert whole.finding == (
-        f'"{labels[comparison.chosen]}" differs most in what it gives "{labels[top]}": {numbers.change(float(own[top]))} in A.'
-    )
+    more = f"{numbers.weight(abs(own[top]))} {'more' if own[top] > 0 else 'less'}"
+    assert whole.finding == f'"{labels[comparison.chosen]}" differs most in what it gives "{labels[top]}": {more} in A.'
     alone = row.table[row.table["only"] != ""].fillna(0.0)
     most = alone.loc[(alone["a"] + alone["b"]).idxmax()]
     assert f'gives "{most["text"]}" most: {numbers.weight(most["a"] + most["b"])} in {most["only"]}.' in row.finding

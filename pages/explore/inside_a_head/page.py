@@ -57,7 +57,7 @@ def show(page: Page) -> None:
         follow(encoder, name, side, head, queries[name], alone=ran[name], **changes) for name, side in sides.items()
     ]
     with before:
-        show_beside(comes_in(followed, head))
+        show_beside(comes_in(followed))
     show_kernel(computed(followed, head, errors_of(encoder, [*sides.values()], head)), encoder, sides)
     show_beside(goes_out(encoder, followed, head, only_head(followed, [*sides.values()], head) if only else ""))
 
