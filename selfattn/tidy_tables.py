@@ -213,10 +213,13 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
     sentences: the words of each. gap, kind: as in `explained_words_frame`.
     """
-    rows = []
-    for row, words in sentences.items():
-        own = report.words[report.words["row"] == row].set_index("start")["share"]
-        rows += [(row, w, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
+    own = report.words[report.words["row"].isin(list(sentences))]
+    shares = dict(zip(zip(own["row"], own["start"]), own["share"].tolist()))
+    rows = [
+        (row, word, word.label, shares.get((row, word.start), math.nan), (row, word.start) not in shares)
+        for row, words in sentences.items()
+        for word in words
+    ]
     return sentence_words(rows, "row", "share")
 
 

@@ -1,6 +1,6 @@
 """Dots with their 95 % intervals on one scale, in groups with a heading, beside what guessing gives; of several encoders, too."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -72,6 +72,15 @@ def dots(
     height = _row(series) * len(lines)
     padding = {"left": 0, "right": NUMBER, "top": 5, "bottom": 5}
     return fluid(layered(layers, datasets, theme, WIDTH, height, data={"name": "dots"}, padding=padding), width)
+
+
+def dot_rows(
+    labels: Iterable[str], own: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
+) -> pd.DataFrame:
+    """Rows of a frame for `dots`. own: the column `value`, and low and high where they are known."""
+    rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
+    known = own.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
+    return rows.join(known.reset_index(drop=True))
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -35,7 +35,7 @@ def head_map(
     head).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
-    cell = min(32.0, (WIDTH - 110) / heads)
+    cell = min(36.0, (WIDTH - 40) / heads)
     height = min(22.0, cell) * layers
     maximum = float(frame[measure].abs().max()) or 1.0
     shared = {
@@ -50,8 +50,8 @@ def head_map(
     }
     legend = {
         "title": title,
-        "orient": "right",
-        "gradientLength": max(100, min(200, int(height))),
+        "orient": "bottom",
+        "gradientLength": min(300, int(cell * heads)),
         "format": WEIGHT if kind == "weights" else fitting(maximum, SHARE if measure == "share" else CHANGE),
         "tickCount": TICKS,
     }

@@ -10,7 +10,7 @@ from selfattn.analysis.explaining import Explained
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.bars import bar_list
-from selfattn.charts.dots import dots
+from selfattn.charts.dots import dot_rows, dots
 from selfattn.charts.head_map import head_map
 from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import Encoder
@@ -245,8 +245,7 @@ def _means(
     note: str,
     more: Mapping[str, pd.DataFrame],
 ) -> Panel:
-    drawn = pd.DataFrame({"group": "", "label": labels, "series": "", "value": rows["effect"]})
-    drawn = drawn.assign(low=rows["low"].astype(float), high=rows["high"].astype(float)).reset_index(drop=True)
+    drawn = dot_rows(labels, rows, "effect")
     numbers_ = drawn[["value", "low", "high"]]
     ends = min(0.0, float(numbers_.min(axis=None))), max(0.0, float(numbers_.max(axis=None)))
     return Panel(

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,31 +33,29 @@ def shaded_data(frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: 
 
     said: the line above each sentence. open: what a click on a row does; "": nothing.
     """
-    rows = []
+    rows, columns = [], ["text", "gap", "kind", tint.column]
+    own = {key: list(part[columns].itertuples(index=False, name=None)) for key, part in frame.groupby(frame.columns[0])}
     for key, line in said.items():
-        own = frame[frame.iloc[:, 0] == key]
-        text = "".join(f"{' ' * word.gap}{word.text}" for word in own.itertuples())
-        direction = "rtl" if right_to_left(text) else "ltr"
-        rows.append({"said": line, "dir": direction, "words": _words(own, tint)})
+        text = "".join(f"{' ' * gap}{text}" for text, gap, *_ in own[key])
+        rows.append({"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(own[key], tint)})
     key = hashlib.sha256(json.dumps([rows, open]).encode()).hexdigest()[:16]
     return {"version": 1, "key": key, "open": open, "first": FIRST, "rows": rows}
 
 
-def _words(own: pd.DataFrame, tint: Tint) -> list[dict[str, Any]]:
-    known = own.loc[own["kind"] == "word", tint.column].dropna()
-    leader = known.idxmax() if len(known) and not known.max() >= tint.level else None
+def _words(own: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
+    largest = max((value for *_, kind, value in own if kind == "word" and value == value), default=math.inf)
     words = []
-    for at, text, gap, kind, value in zip(own.index, own["text"], own["gap"], own["kind"], own[tint.column]):
+    for text, gap, kind, value in own:
         measured = kind != "chosen" and value == value
-        tinted = measured and value >= tint.level
+        tinted, leads = measured and value >= tint.level, kind == "word" and value == largest < tint.level
         depth = round(100 * max(-1.0, min(1.0, value / tint.deepest))) if tinted else 0
         words.append(
             {
                 "text": text,
                 "gap": bool(gap),
-                "kind": "leader" if at == leader else kind,
+                "kind": "leader" if leads else kind,
                 "depth": depth,
-                "number": tint.write(value) if tinted or at == leader else "",
+                "number": tint.write(value) if tinted or leads else "",
                 "tip": f"{text}: {tint.tip.format(tint.write(value))}" if measured else "",
             }
         )

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.compare import EncoderComparison
-from selfattn.charts.dots import dots
+from selfattn.charts.dots import dot_rows, dots
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.encoders.capture import Head
@@ -37,14 +36,11 @@ def row(compared: EncoderComparison, titles: Sequence[str]) -> Panel:
     elsewhere = compared.difference.abs().sum(dim=1) / 2
     at = int(elsewhere.argmax())
     words, moved = compared.words, compared.difference[at]
-    drawn = pd.DataFrame(
-        [
-            ("", word, title, float(weights[at, place]), np.nan, np.nan)
-            for place, word in enumerate(numbered(words))
-            for title, weights in zip(titles, (compared.first, compared.second))
-        ],
-        columns=["group", "label", "series", "value", "low", "high"],
-    )
+    sides = zip(titles, (compared.first, compared.second))
+    parts = [
+        dot_rows(numbered(words), pd.DataFrame({"weight": own[at]}), "weight", series=title) for title, own in sides
+    ]
+    drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     distance = float(elsewhere[at])
     finding = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second.'
     left_out = (
@@ -116,9 +112,8 @@ def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Iterator[P
             "counterpart as from the other heads of its layer is no longer the same head."
         ),
     )  # fmt: skip
-    leading = frame.sort_values("distance", ascending=False, kind="stable")[:LEADERS]
-    drawn = pd.DataFrame({"group": "", "label": leading["name"], "series": "", "value": leading["distance"]})
-    drawn = drawn.assign(low=leading["low"].astype(float), high=leading["high"].astype(float)).reset_index(drop=True)
+    leading = frame.nlargest(LEADERS, "distance")
+    drawn = dot_rows(leading["name"], leading, "distance")
     yield Panel(
         name="heads that differ most",
         finding=most,

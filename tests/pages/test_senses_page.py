@@ -16,7 +16,7 @@ from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
 from selfattn.stored_reports import stored
 from selfattn.views import scanned
-from selfattn.views.senses import enough, opened
+from selfattn.views.senses import one_word, opened
 from tests.pages.conftest import open_page
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypa
     assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
     assert "the word's vector tells the senses apart" in said(at)  # the other panels are there
     at = at.button(key="ask_hidden").click().run()
-    finding = enough(own, "", {}, "bank").finding
+    finding = one_word({"": own}).finding
     assert len(made) == 1 and len(rows(at)) == 8 and finding in said(at)
     at.session_state[session.STOPPED] = (encoder_key(load_encoder()), ("hidden words", "labelled"))
     at = at.run()
@@ -167,7 +167,7 @@ def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, m
     assert rejected["line"].tolist() == [12, 10] and rejected["reason"].str.contains("columns|not a word").all()
     assert at.button(key="ask_hidden").label == "Ask this of 9 sentences"
     at = at.button(key="ask_hidden").click().run()
-    assert len(made) == 1 and enough(made[0], "", {}, "bank").finding in said(at) and len(rows(at)) == 9
+    assert len(made) == 1 and one_word({"": made[0]}).finding in said(at) and len(rows(at)) == 9
 
 
 @pytest.mark.parametrize(

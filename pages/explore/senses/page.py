@@ -37,13 +37,15 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
     if report is None:
         return
     others = _others(asked) if asked.key == BUILT_IN else {}
-    first, *more = views.hidden_words_panels(asked.encoder, report, asked.frame, word, head, others)
-    for panel in (first, *more):
-        if panel.name == "sentences":
-            show_panel(panel, choose=partial(_open, report, asked.frame, word), states=("open",))
-        elif panel.name not in ("heads", "leading heads"):
-            show_panel(panel)
-    for panel, place in zip([panel for panel in more if "heads" in panel.name], side_by_side()):
+    make = partial(views.hidden_words_panels, asked.encoder, report, asked.frame, word, head, others)
+    key = ("panels of hidden words", asked.key, session.AGAIN.of("hidden_words").get(), word, head)
+    panels = cached(asked.encoder, key, lambda _: list(make()))
+    of_heads = [panel for panel in panels if "heads" in panel.name]
+    for panel in panels[: len(panels) - len(of_heads)]:
+        opens = panel.name == "sentences"
+        choose = partial(_open, report, asked.frame, word) if opens else None
+        show_panel(panel, choose=choose, states=("open",) if opens else ())
+    for panel, place in zip(of_heads, side_by_side()):
         with place:
             show_panel(panel, key="sense-heads", clicks=panel.name == "heads")
 
