@@ -17,9 +17,10 @@ from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import Page, literal, say, show_links, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import Page, literal, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
@@ -174,7 +175,8 @@ def _line(encoder: Encoder, head: Head, place) -> str:
 
 page = this_page()
 with page.links:
-    show_links("main", "head")
+    show_link("")
+    show_link("inside-a-head")
 
 with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."

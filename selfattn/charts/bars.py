@@ -44,14 +44,6 @@ def bars(
     return stacked(*(_bars(row, theme, what, width, height, domain) for row in rows), spacing=6)
 
 
-def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
-    """Return one line per number: row, place, label, and the number in the column `what`."""
-    lines = [
-        (row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values, strict=True))
-    ]
-    return pd.DataFrame(lines, columns=["row", "place", "label", what])
-
-
 def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:
     labels = list(map(str, row.labels))
     n = len(row.values)

@@ -19,6 +19,7 @@ from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing, spell
+from selfattn.dashboard.navigation import Entry
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -35,19 +36,19 @@ SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
-def pick_for(view: str, title: str) -> None:
+def pick_for(entry: Entry) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    view: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
+    entry.pickers: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
     figure), "sentence" (one and a head), "head" (chosen in the page's maps), or "" for a page of its own. What is picked stands
     in `this_page()`; where it can't be used, the page says so and ends.
     """
     page = this_page()
-    page.asked = pick_encoder()
+    page.asked, view = pick_encoder(), entry.pickers
     if not view:
         return
-    carry_choice(title)
-    heading(title, question=view == "main")
+    carry_choice(entry.address)
+    heading(entry.title, question=view == "main")
     encoder = current_encoder()
     show_encoder(encoder)
     if view in ("pair", "main"):

@@ -70,7 +70,7 @@ DEFAULT_OF = Key("default of {}", "a bound widget's default in the previous run"
 LINKED_TO = Key(
     "{} linked to", "by picker: the encoder and revision that a link names; None: load it without a question"
 )
-PAGE = Key("page", "the title of the page whose pickers were drawn last")
+PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # The frame.
 RECORD = Key("page_record", "the record of this run of a page")
@@ -113,4 +113,5 @@ STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny one: the settings and the states of the last training", (None, ()))
 REVEALED = Key("{}.shown", "a lesson's stop: True if the answer is shown without a guess", False)
+ASKING = Key("{}.asking", "a lesson's stop: the token whose row of the kernel is shown")
 PUBLISHED = Key("{}.published", "a lesson's stop: the published numbers that its fields were filled with")

@@ -17,10 +17,11 @@ from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.analysis.measures import MEASURES
 from selfattn.dashboard import cache as kept
 from selfattn.dashboard import figures
+from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
-from tests.pages.conftest import APP, addresses, load_asked
+from tests.pages.conftest import APP, load_asked
 
 View = dict[str, Any]  # the keys of the session and their values; "query": of the address; "click": a button
 
@@ -45,7 +46,7 @@ STOP_FIELDS: dict[str, View] = {
     "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
-    "padding-mask": {"sentence": "One two three.", "extra": 5, "row": 1, "layer": 2, "head": 5},
+    "padding-mask": {"sentence": "One two three.", "extra": 5, "layer": 2, "head": 5},
     "worked-example": {"example": "it"},
     "geometry": {"example": "it"},
     "residual": {"sentence": "loan"},
@@ -175,4 +176,4 @@ def _said(at: AppTest) -> list[str]:
     return [here.sub("HERE", text) for text in texts]
 
 
-RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()}
+RECORDS = {address or "start": lambda address=address: shown(address) for address in ENTRIES}

@@ -138,11 +138,6 @@ def some_bars():
     return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
 
 
-def code(texts):
-    """Lines from above, each on its band."""
-    return {"y": texts, "rect": {"y": texts}, "text": {"text": texts}}
-
-
 def a_list(words=WORDS):
     values = VALUES[: len(words)]
     spec = draw.bar_list(pd.DataFrame({"token": words, "score": values}), "score", LIGHT)
@@ -158,13 +153,6 @@ def intervals():
     said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
     marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
-
-
-def with_its_code():
-    lines = {"first": "first = 1", "second": "second = 2", "third": "third = 3"}
-    (one, left), (other, right) = a_list(FEW), a_list(WORDS[:4])
-    spec = draw.with_code({"second": ("a", one), "first": ("b", other)}, lines, LIGHT)
-    return spec, left, right, code([*lines.values()])
 
 
 def a_against_b():
@@ -187,16 +175,9 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-def a_curve():
-    points = {"x": [0, 45, 90, 135, 180], "y": [2.0, 1.4, 0.0, -1.4, -2.0]}
-    spec = draw.at_value(pd.DataFrame(points), "x", "y", 50, LIGHT, ("angle", "a · b"))
-    return spec, {"line": points, "symbol": {"x": [45], "y": [1.4]}, "rule": {"x": [90], "y": [0]}}
-
-
 # A name begins with its function's.
 CHARTS = {
     "arrows": some_arrows,
-    "at_value": a_curve,
     "bar_list": a_list,
     "bars": some_bars,
     "butterfly": a_against_b,
@@ -212,12 +193,9 @@ CHARTS = {
     "lines": powers,
     "moves": some_moves,
     "opened_by_a_click": opened,
-    "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
-    "with_code": with_its_code,
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
-    "code_view": "stands in with_code",
     "token_axes": "stands in heatmap",
     "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",

@@ -65,6 +65,15 @@ def bars(chart):
     return dict(zip(bar.labels("y"), records[bar.field("x")]))
 
 
+def kernel(at):
+    """The page's kernel figure: by column what is printed of each token; and weight × value, its sum last, in thousandths."""
+    (figure,) = at.get("bidi_component")
+    (side,) = json.loads(figure.proto.json)["sides"]
+    cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
+    strips = [*(row["handed"] for row in side["rows"]), side["context"]]
+    return cells, [list(map(int, strip.split(","))) for strip in strips]
+
+
 def lines(chart):
     """Each line's y by its x."""
     line = mark(chart, "line")
@@ -124,8 +133,7 @@ def _tables(proto):
 
 def _marks(chart):
     spec, tables = spec_of(chart), _tables(chart.proto)
-    first = spec.get("vconcat", [{}])[0]
-    return [list(_layers(step, {}, None, tables)) for step in first.get("hconcat") or first.get("concat") or [spec]]
+    return [list(_layers(step, {}, None, tables)) for step in spec.get("concat", [spec])]
 
 
 def _layers(part, channels, records, tables):

@@ -92,7 +92,7 @@ def test_picture_to_share(monkeypatch):
     assert picture.size == (1200, 675) and picture.getpixel((0, 0))[:3] == (255, 255, 255)
     provenance = json.loads(picture.text["provenance"])
     assert list(provenance["sentences"]) == ["A", "B"] and provenance["model"].endswith("all-MiniLM-L6-v2")
-    assert (file, kind) == ("selfattn-a-word-in-two-sentences-share.png", "image/png")
+    assert (file, kind) == ("selfattn-two-sentences-share.png", "image/png")
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])

@@ -7,9 +7,10 @@ import streamlit as st
 from selfattn.analysis.removing import alone
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import Page, say, show_links, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import Page, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked
+from selfattn.dashboard.navigation import show_link
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
@@ -71,7 +72,8 @@ def show_beside(panels: Iterable[Panel]) -> None:
 
 page = this_page()
 with page.links:
-    show_links("main", "heads")
+    show_link("")
+    show_link("all-heads")
 page.address |= dict.fromkeys(OLDER)
 if any(map(linked, OLDER)):
     st.info("The link is an older one: its steps are now in one figure.", icon=":material/link:")

@@ -9,8 +9,9 @@ from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.cache import cached_hidden
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import current_look, literal, say, show_links, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import current_look, literal, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.word_figure import hidden_words_now
 from selfattn.encoders.capture import Head
@@ -29,7 +30,7 @@ def pick(encoder: Encoder) -> None:
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
         segmented("Whose weights", sources, key=session.VIEW, label_visibility="collapsed", on_change=redraw)
         pick_map_options(st, on_change=redraw)
-        show_links("head")
+        show_link("inside-a-head")
 
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
