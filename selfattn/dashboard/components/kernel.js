@@ -108,10 +108,11 @@ function sidePart(view, side) {
     element("div", "small means", "its query: what it looks for"),
   ]);
   const sumCells = view.data.columns.map(({ id, kind }) => {
-    if (id === "products") return element("div", "small caption", "largest, sums; right: the context");
+    if (id === "products") return element("div", "placeholder");
     if (id === "handed") return element("div", { class: "strip-cell", "data-title": "context" }, strips.context.node);
     const sign = element("span", "small", kind === "share" ? "Σ " : "max ");
-    return element("div", {}, sums[id] ? [sign, sums[id]] : []);
+    const caption = id === "weight" ? [element("span", "small caption", "context")] : [];
+    return element("div", "sum", sums[id] ? [sign, sums[id], ...caption] : caption);
   });
   const foot = element("div", { class: "row sums", role: "row" }, [element("span"), ...sumCells]);
   const tokens = rows.map((row) => tokenRow(view, side, row, strips));
