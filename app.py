@@ -11,34 +11,10 @@ import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
+from selfattn.dashboard.navigation import entry_at, menu
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_figure, show_stored_figure
 from selfattn.settings import Settings
-
-# File, title, address ("" for the start page), and the pickers that the frame draws above the page (pickers.pick_for).
-# The menu lists the lessons first, for newcomers; the start page is the main view.
-PAGES = {
-    "Learn": [
-        ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
-        ("learn/before_attention.py", "Before attention · 10 min", "before-attention", ""),
-        ("learn/train_a_tiny_one.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
-        ("learn/pronouns_and_negation/page.py", "Pronouns · 10 min", "pronouns-and-negation", ""),
-        ("learn/exercises.py", "Exercises · 15 min", "exercises", ""),
-    ],
-    "Explore": [
-        ("explore/two_sentences/page.py", "A word in two sentences", "", "main"),
-        ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
-        ("explore/all_heads.py", "All heads", "all-heads", "pair"),
-        ("explore/senses/page.py", "Senses", "senses", "head"),
-        ("explore/two_encoders.py", "Two encoders", "two-encoders", "sentence"),
-        ("explore/predictions.py", "Predictions", "predictions", "sentence"),
-    ],
-    "About": [
-        ("about/models_and_proof.py", "Models and proof", "models-and-proof", ""),
-        ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell", ""),
-    ],
-}
-OLD = ("explore/predictions.py", "Predictions", "masked-words")  # old links use this address
 
 
 def show() -> None:
@@ -53,6 +29,7 @@ def show() -> None:
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
+        ".st-key-sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
@@ -63,9 +40,9 @@ def show() -> None:
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
     if session.MENU.get() is None:  # build it once per visitor: it looks up every page's file
-        session.MENU.set(_menu())
+        session.MENU.set(menu())
     page = st.navigation(session.MENU.get(), expanded=True)
-    view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
+    entry = entry_at(page.url_path)
     # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts
     # aren't redrawn.
     news = st.container()
@@ -78,10 +55,10 @@ def show() -> None:
     from selfattn.dashboard.queue import page_run
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
-    session.RECORD.set(Page(news=news))
+    session.RECORD.set(Page(name=entry.address or "two-sentences", news=news))
     with page_run(news):
         try:
-            pick_for(view, page.title)
+            pick_for(entry)
             if stored:
                 stored.empty()
             page.run()
@@ -96,20 +73,6 @@ def show() -> None:
                 stored.empty()
             note_in_address(this_page().address)
             show_download(end_page())
-
-
-def _menu() -> dict[str, list]:
-    """The pages by section, and a hidden entry for the old address."""
-    listed = {
-        section: [
-            st.Page(f"pages/{path}", title=title, url_path=address, default=not address)
-            for path, title, address, _ in entries
-        ]
-        for section, entries in PAGES.items()
-    }
-    path, title, address = OLD
-    listed["Explore"].append(st.Page(f"pages/{path}", title=title, url_path=address, visibility="hidden"))
-    return listed
 
 
 @asynccontextmanager

@@ -24,11 +24,9 @@ from selfattn.analysis.explaining import Explained
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.bars import bars
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.kernel_row import kernel_row
 from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, beside, stacked
@@ -41,9 +39,11 @@ from selfattn.panel import Look
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
-from selfattn.views.all_heads import lines_of_word
+from selfattn.views import all_heads as all_heads_view
+from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.main_view import main_view
-from selfattn.views.one_head import against, row_steps, whole_head
+from selfattn.views.one_head import against, head_maps
 from selfattn.views.shaded import Tint, shaded_data
 from selfattn.words import shared_words
 
@@ -79,9 +79,10 @@ def two_sentences(
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
     maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
-    row, _ = against(sides, at_head, theme)
-    whole = whole_head(sides, maps, at_head, theme, "scratch")
-    return _chart(stacked(row.spec, beside(*(picture.spec for picture in whole.values()))))
+    look = _look(theme)
+    row, _ = against(sides, at_head)
+    whole = [panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch")]
+    return _chart(stacked(row.picture(look), beside(*whole)))
 
 
 def all_heads(
@@ -139,13 +140,14 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """A head's arithmetic for a word in two sentences, word by word: score, masked, weight, handed over.
+    """A head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
 
-    The buttons highlight one step and the kernel's lines that compute it. word, at: as in `two_sentences`. Numbers:
-    `tidy_tables.row_frame`.
+    word, at: as in `two_sentences`. Of a split word: its first piece. By words: `tidy_tables.row_frame`.
     Limit: it shows the arithmetic softmax(QKᵀ/√d)V, recomputed, and no meaning; later layers decide on the effect.
     """
-    return _Whole(kernel_row(row_steps(_sides(encoder, first, second, word, at), Head(layer, head)), theme))
+    sides = _sides(encoder, first, second, word, at)
+    rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]
+    return _Whole(kernel_panel(rows, head=Head(layer, head)).picture(_look(theme)))
 
 
 def hidden_words(
@@ -172,7 +174,7 @@ def hidden_words(
     sides = _sides(encoder, first, second, word, at, control)
     many = None if senses is None else stored("hidden_words", encoder, senses)
     *_, panel = main_view(encoder, *sides.values(), senses=senses, over_many=many and many.report)
-    return _Whole(panel.picture(Look(dark=theme is DARK)))
+    return _Whole(panel.picture(_look(theme)))
 
 
 def word_lines(
@@ -191,8 +193,7 @@ def word_lines(
     Limit: a weight isn't an effect; rollout only follows the weights.
     """
     sides = _sides(encoder, first, second, word, at)
-    rows = (lines_of_word(encoder, side, name, of, theme) for name, side in sides.items())
-    return _chart(beside(*(bars(own, theme, what="weight") for own in rows)))
+    return _chart(beside(*(panel.picture(_look(theme)) for panel in all_heads_view.word_lines(encoder, sides, of))))
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -287,6 +288,10 @@ def __getattr__(name: str) -> NoReturn:
             f"selfattn.notebook.{name} is gone, with the swaps of heads. Call hidden_words, or removals for the heads."
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _look(theme: Theme) -> Look:
+    return Look(dark=theme is DARK)
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:

@@ -18,7 +18,10 @@ from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
+from selfattn.panel import Look
 from selfattn.senses import HiddenWordsReport, random_twin
+from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_view import kernel_panel
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts
 
@@ -123,17 +126,11 @@ def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
 
-@pytest.mark.slow
-def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
-    chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7)
-    frame = drawn(chart).dropna(subset="weight").drop_duplicates(["sentence", "place"])
-    for sentence, text, pieces in zip("AB", WADED, PIECES):
-        rows = frame[frame["sentence"] == sentence]
-        wanted = encoder.reference_weights(text)[3, 7, list(pieces)].mean(0).numpy()
-        of_words = np.add.reduceat(wanted, np.setdiff1d(range(len(wanted)), pieces[1:]))
-        assert rows["weight"].tolist() == [numbers.decimal(weight) for weight in of_words]
-        assert rows["text"][rows["chosen"].astype(bool)].tolist() == ["waded"]
-    assert parameter(chart.to_dict(), "shown")["bind"]["options"] == [1, 2, 3, 4]
+def test_steps_is_the_kernel_figure_of_the_words_first_piece(encoder):
+    chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
+    rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
+    assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]
+    assert chart == kernel_panel(rows, head=Head(3, 7)).picture(Look())
 
 
 @pytest.mark.slow

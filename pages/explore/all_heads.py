@@ -4,37 +4,24 @@ from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.measures import Compared, head_measures, offered, rollout
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.word_map import word_map
-from selfattn.captions import attention as captions
-from selfattn.captions.steps import largest
-from selfattn.captions.vectors import by_head, noise_floor
-from selfattn.charts.bars import bars, rows_frame
-from selfattn.charts.head_map import head_grid, thumbnail
-from selfattn.charts.heatmap import heatmap
+from selfattn.captions.vectors import noise_floor
+from selfattn.charts.head_map import thumbnail
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import (
-    Page,
-    current_theme,
-    literal,
-    say,
-    show_chart,
-    show_links,
-    side_by_side,
-    this_page,
-)
+from selfattn.dashboard.figures import Page, literal, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
-from selfattn.dashboard.pickers import binning, pick_map_options, segmented, whole, zoomed
+from selfattn.dashboard.navigation import show_link
+from selfattn.dashboard.pickers import pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -42,19 +29,15 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import other_sentences
 from selfattn.senses import HeadProfiles
-from selfattn.tidy_tables import heads_frame, weights_frame
-from selfattn.views.all_heads import lines_of_word, one_map, overlays
+from selfattn.tidy_tables import heads_frame
+from selfattn.views.all_heads import FORMULAS, every_head, one_map, opened_map, overlays, profile, word_lines
+from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_view import kernel_panel
 
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 TABS = "Maps", "Lines from the word"
-MOST_LINES, LINE = 6, 400  # most heads to compare, and the width of a head's row in pixels
-AVERAGES = {"average": "average", "rollout": "rollout"}
-NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
-FORMULAS = {
-    "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
-    "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
-    "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
-}
+MOST_LINES = 6  # heads to compare
+MAPS = {"head": "this head", "average": "average", "rollout": "rollout"}
 
 
 def segments(page: Page) -> PlacedWord:
@@ -92,15 +75,17 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     page.python = lines(load_pair(encoder, pair), call)
     every, across = _thumbnails(encoder, side.sentence), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
-    kind, marked = "effect" if measure.signed else "weights", str(page.head)
-    chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if measure.beside:
-        reading = by_head(frame, list(beside), marked, compared.cosine, f'"{side.word.text}"')
-    else:
-        reading = captions.measure_by_head(frame, name, measure.unit, marked)
-    reading = f"{reading} {noise}".strip()
-    show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
-    st.caption(measure.caption)
+    panel = every_head(
+        maps,
+        frame,
+        measure,
+        page.head,
+        across=across,
+        ordered=ordered,
+        compared=compared if beside else None,
+        noise=noise,
+    )
+    show_panel(panel, key="grid", clicks=True, in_place=True)
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
@@ -111,46 +96,35 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     return cached(encoder, key, lambda _: [thumbnail(weights, side) for weights in every])
 
 
-def show_card(page: Page, side: PlacedWord) -> None:
-    """Show the chosen head's map, and a table of each word's largest weight."""
-    encoding, head, own = side.sentence, page.head, str(page.head)
-    which = segmented("Map", {"head": "this head"} | AVERAGES, key="map_of", label_visibility="collapsed")
-    name = NAMED[which].format(head=own, layer=head.layer)
-    weights = one_map(encoding, which, head, partial(_rollout, page.encoder))
+def show_opened(page: Page, side: PlacedWord) -> str:
+    """Show the chosen head's map, or its layer's average or rollout; return which."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        which = segmented("Map", MAPS, key="map_of", label_visibility="collapsed")
+        pick_map_options(st)
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
-    pick_map_options(st.container(horizontal=True))
-    shown = zoomed(whole(weights, encoding), "card")
-    chart = heatmap(shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330)
-    most = _most(weights, encoding)
-    reading = captions.surest_word(most, name) + binning(shown)
-    one_head = which == "head"
-    show_chart(
-        chart, reading, one_head=one_head, name=f"map: {name}", table=lambda: weights_frame(shown.matrix, shown.labels)
-    )
-    if session.HIDE_SPECIAL.get():
-        say(captions.hidden_weight({name: shown.hidden}))
-    st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
-    with st.expander("What each word attends to most"):
-        st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
+    weights = one_map(side.sentence, which, page.head, partial(_rollout, page.encoder))
+    shown = zoomed(whole(weights, side.sentence), "card")
+    show_panel(opened_map(shown, weights, side, which, page.head))
+    return which
 
 
 def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
     return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))
 
 
-def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
-    """Each word's largest weight: columns word, attends most to, weight."""
-    by_word = word_map(encoding, weights)
-    weight, top = by_word.matrix.max(dim=-1)
-    most = [by_word.labels[j] for j in top.tolist()]
-    table = pd.DataFrame({"word": by_word.labels, "attends most to": most, "weight": weight.tolist()})
-    return table[[not special for special in by_word.special]]
+def show_row(page: Page, name: str, side: PlacedWord) -> None:
+    """Show how the chosen head computes the word's row. name: "A" or "B", or "" for both as one text."""
+    sides = {name: side}
+    row = word_row(side, page.head, name, query=queries_now(page.encoder, sides)[name])
+    show_kernel(
+        kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head)), page.encoder, sides
+    )
 
 
 def show_lines(page: Page) -> None:
     """Show the word's row in several heads, one below the other, for both sentences."""
-    known, theme = overlays(page.encoder), current_theme()
+    known = overlays(page.encoder)
     label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
     chosen = st.multiselect(
         label, list(known), (str(page.head), f"average of L{page.head.layer}", "rollout"), key=session.OVERLAID,
@@ -162,18 +136,13 @@ def show_lines(page: Page) -> None:
         return
     call = f"notebook.word_lines(encoder, a, b, word, at=at, of={chosen})"
     page.python = lines(load_pair(page.encoder, page.pair), call)
-    for option in AVERAGES:
+    for option, formula in FORMULAS.items():
         if option in {known[name][0] for name in chosen}:
-            st.markdown(FORMULAS[option])
-    for (name, side), column in zip(page.pair.sides, side_by_side()):
-        rows = lines_of_word(page.encoder, side, name, chosen, theme, partial(_rollout, page.encoder))
+            st.markdown(formula)
+    panels = word_lines(page.encoder, dict(page.pair.sides), chosen, partial(_rollout, page.encoder))
+    for panel, column in zip(panels, side_by_side()):
         with column:
-            st.markdown(f"**{name}**")
-            weights = {row.name: Tensor(row.values) for row in rows}
-            reading = largest(weights, {row.name: row.labels for row in rows}, "weight")
-            name = f"attention as lines in {name}"
-            chart, table = bars(rows, theme, what="weight", width=LINE), partial(rows_frame, rows, "weight")
-            show_chart(chart, reading, one_head=False, name=name, sentence=name[-1], table=table)
+            show_panel(panel)
 
 
 def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
@@ -181,15 +150,14 @@ def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     st.markdown(f"**What {head} does**")
     found = stored_report(HeadProfiles, encoder)
     if found is None:
-        say(captions.head_profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
+        say(profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
     report = found.report
     own = [
         table[(table["layer"] == head.layer) & (table["head"] == head.head)]
         for table in (report.patterns, report.sentences)
     ]
-    where = f"Over {report.n} labelled sentences"
-    say(captions.head_profile(nearest_first(own[0].iloc[0]), str(head), where))
+    say(profile(nearest_first(own[0].iloc[0]), str(head), f"Over {report.n} labelled sentences"))
     lines = [_line(encoder, head, place) for place in own[1].itertuples()]
     intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
     st.markdown(intro + "\n".join(lines))
@@ -207,7 +175,8 @@ def _line(encoder: Encoder, head: Head, place) -> str:
 
 page = this_page()
 with page.links:
-    show_links("main", "head")
+    show_link("")
+    show_link("inside-a-head")
 
 with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
@@ -221,7 +190,9 @@ if of_all.open:
         with grid:
             show_grid(page, side)
         with card:
-            show_card(page, side)
+            which = show_opened(page, side)
+        if which == "head" and page.encoder.recomputable:
+            show_row(page, "" if name == "both" else name, side)
         show_what_it_does(page.encoder, side.sentence, page.head)
 if of_word.open:
     with of_word:

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from selfattn.charts.curves import lines
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.kernel import attend
 from selfattn.lessons import recurrence, worked_example
 from selfattn.numbers import error, vector
+from selfattn.views.lesson import drawing
 from selfattn.words import split_words
 
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
@@ -62,11 +64,14 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            titles = ("word", column)
-            chart = teaching.curves(signal, "step", column, "network", titles=titles, size=(400, 240), **looks)
             # What is left at the second word, network by network.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
-            teaching.figure(title, chart, f"At word {stop}: {ends}. Most: {last[column].idxmax()}.", 470)
+            chart = {
+                title: drawing(
+                    lines, signal, "step", column, series="network", titles=("word", column), size=(400, 240), **looks
+                )
+            }
+            teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
         "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. All three are "
         "settings; attention needs none of them to be right, only a query that asks for the word."
@@ -77,16 +82,18 @@ def show_costs() -> None:
     st.markdown("#### What it costs")
     teaching.explain("projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
-    chart = teaching.curves(
-        counts, "words", "multiplications", "network", log="xy", titles=("words", ""), size=(400, 240)
-    )
+    looks = {"series": "network", "log": "xy", "titles": ("words", ""), "size": (400, 240)}
     with teaching.row():
-        caption = (
-            "With its four projections attention needs more at any length: twice as much for a few words, four times at "
-            "1024 (2 d). Scores and values alone need less below 512 (d). What attention saves is steps in a row: 1 for n."
+        teaching.steps(
+            "cost",
+            "With its four projections attention multiplies more at any length: twice as much for a few words, four times at "
+            "1024 (2 d).",
+            {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
+            note="Scores and values alone need less below 512 (d). What attention saves is steps in a row: 1 for n.",
+            width=470,
         )
-        teaching.figure("Multiplications in one layer, d = 512", chart, caption, 470)
-        with teaching.panel("Timed on this machine, just now", 470):
+        with st.container(width=470):
+            st.markdown("**Timed on this machine, just now**")
             if st.button("Time it", key="recurrence.time"):
                 device = current_encoder().device
                 session.RACE.set((device, recurrence.race(repeats=5, device=device)))
@@ -121,7 +128,6 @@ def show_forgetting() -> None:
 
 
 heading("Before attention: recurrence")
-teaching.fit_pictures()
 teaching.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
     "article had to fit into one tweet. To reach a later word, a "

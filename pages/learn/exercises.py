@@ -55,8 +55,8 @@ def ask(number: int) -> tuple[bool, str]:
         right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
         return bool(right), f"Now {shares}; its length is {key.norm():.2f}, it was {street.norm():.2f}."
     if number == 4:
-        line = st.radio("The line", list(LINES.values()), 1, label_visibility="collapsed", **field)
-        way = four_ways(thread, causal_mask(len(thread.query)))[list(LINES.values()).index(line)]
+        line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
+        way = four_ways(thread, causal_mask(len(thread.query)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
         said = f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}."
         return leaked == 0 and abs(least - 1) < 1e-6, said

@@ -7,12 +7,15 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import heading
 from selfattn.dashboard.queue import costly_slot
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
+from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # the source's probabilities for two sentences
@@ -55,11 +58,11 @@ def train(settings: Settings) -> None:
     st.rerun()
 
 
-def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
-    """Show a map (7, 7), and below it the weight from [CLS] to position 4."""
-    chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
+def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
+    """Show a map (7, 7), and above it the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
-    teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
+    chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
+    teaching.steps(name, f"[CLS] gives position 4 {given:.2f}{more}.", {title: chart}, width=370, key=key)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
@@ -71,12 +74,14 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
          for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall))]
     )  # fmt: skip
     with teaching.row():
-        chart = teaching.curves(curves, "epoch", "loss", log="y", size=(240, 230))
-        teaching.figure("Loss", chart, f"After epoch {states[-1].epoch}: {last.loss:.4f}.", key=f"{key}.loss")
-        chart = teaching.curves(rates, "epoch", "rate", "of", domain=(0, 1), size=(240, 230))
-        caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
-        teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
-        show_map(f"Attention on the positives, epoch {chosen.epoch}", chosen.weights, EVEN, key=f"{key}.map")
+        loss = drawing(lines, curves, "epoch", "loss", log="y", size=(240, 230))
+        finding = f"After epoch {states[-1].epoch} the loss is {last.loss:.4f}."
+        teaching.steps("loss", finding, {"Loss": loss}, width=340, key=f"{key}.loss")
+        right = drawing(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
+        finding = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
+        teaching.steps("right answers", finding, {"Right answers": right}, width=340, key=f"{key}.rates")
+        title = f"Attention on the positives, epoch {chosen.epoch}"
+        show_map("positives", title, chosen.weights, EVEN, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
@@ -118,25 +123,17 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
         yes = float(last.model.probability(data.tokens[[place]]))
         published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
         st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
-    sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
+    show_map("sentence 0", "Sentence 0's own map", tiny_model.mean_weights(last.model, data.tokens[[0]]))
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
         tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
-    own = tiny_model.mean_weights(last.model, tokens)
-    weights = own[0].tolist()
-    labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
-    frame = pd.DataFrame({"token": labels, "weight": weights})
-    most = weights.index(max(weights))
-    caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
-    with teaching.row():
-        for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
-            show_map(title, matrix, width=370)
-        teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
+    st.text(f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}).")
+    labels = ["[CLS]", *(f"{place}: {int(token)}" for place, token in enumerate(tokens[0, 1:], start=1))]
+    teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
 
 
 heading("Train a tiny one")
-teaching.fit_pictures()
 teaching.prose(
     "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
     "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
@@ -151,7 +148,8 @@ teaching.prose(
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
-with teaching.panel("The model's layers", 560):
+with st.container(width=560):
+    st.markdown("**The model's layers**")
     st.dataframe(layers, hide_index=True)
     st.text(
         f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
@@ -160,7 +158,7 @@ with teaching.panel("The model's layers", 560):
 used, states = session.TRAINED.get()
 if used is None:
     start = next(tiny_model.train(settings))
-    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
+    show_map("positives", "Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
 elif states:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, scale, span, stacked
+from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, span, stacked
 from selfattn.numbers import FINE, WEIGHT
 
 LABEL_STEP = 14  # pixels: bars closer than this show their labels in the tooltip only
@@ -42,32 +42,6 @@ def bars(
     low, high = min([0.0, *finite]), max([top, *finite])
     domain = (low, high if low < high else 1.0)
     return stacked(*(_bars(row, theme, what, width, height, domain) for row in rows), spacing=6)
-
-
-def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
-    """Return one line per number: row, place, label, and the number in the column `what`."""
-    lines = [
-        (row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values, strict=True))
-    ]
-    return pd.DataFrame(lines, columns=["row", "place", "label", what])
-
-
-def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH) -> Spec:
-    """Draw long vectors as coloured strips on one scale, one above the other: red below 0, blue above."""
-    maximum = max((abs(float(value)) for row in rows for value in row.values), default=0.0) or 1.0
-    bar = {"title": None, "orient": "bottom", "gradientLength": 180, "tickCount": 3, "format": ".2~g"}
-    drawn = []
-    for row in rows:
-        encoding = {
-            "x": field("i", axis=None, scale={"domain": [0, len(row.values)], "nice": False}),
-            "x2": {"field": "end"},
-            "color": field("v", scale=scale(theme, "signed", maximum), legend=bar if row is rows[-1] else None),
-            "tooltip": [field("i", title="dimension"), field("v", title="value", format=".4~g")],
-        }
-        layer = marks("rect", encoding, transform=calculate(end="datum.i + 1"))
-        spec = {"data": {"values": _values(row.values)}, "width": width, "height": 22, "title": _name(row, 28)}
-        drawn.append(finish({**layer, **spec}, theme))
-    return stacked(*drawn, spacing=6)
 
 
 def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:

@@ -6,7 +6,6 @@ import pandas as pd
 
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, field, fluid, hues, layered, marks, nominal
-from selfattn.numbers import WEIGHT
 
 CURVES = {"name": "curves"}  # the dataset that layers draw unless they name another
 
@@ -74,22 +73,6 @@ def lines(
     look = {} if series else {"color": theme.weights[4]}
     line = marks("line", encoding, point={"size": 36, "filled": True}, **look)
     return layered([line], {"curves": frame}, theme, *size, data=CURVES)
-
-
-def at_value(
-    frame: pd.DataFrame, x: str, y: str, here: float, theme: Theme, titles: tuple[str, str], width: int = 320
-) -> Spec:
-    """Draw a curve of the columns x (degrees) and y, with a dot at the value `here` of x and a line at zero."""
-    nearest = frame.iloc[[(frame[x] - here).abs().argmin()]]
-    degrees = field(x, title=titles[0], scale={"nice": False}, axis={"values": [0, 45, 90, 135, 180]})
-    dot = {"x": field(x), "y": field(y), "tooltip": [field(x), field(y, format=WEIGHT)]}
-    layers = [
-        marks("rule", {"y": field("zero")}, "zero", color=theme.muted),
-        marks("line", {"x": degrees, "y": field(y, title=titles[1])}, color=theme.weights[3]),
-        marks("point", dot, "here", size=140, filled=True, opacity=1, color=theme.ink),
-    ]
-    datasets = {"curves": frame, "zero": [{"zero": 0.0}], "here": nearest}
-    return layered(layers, datasets, theme, width, width, data=CURVES)
 
 
 def _ticks(values: pd.Series, log: bool) -> Spec:

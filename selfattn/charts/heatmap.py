@@ -70,7 +70,8 @@ def heatmap(
         height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
         axes = token_axes(rows, columns, theme, sides, names, beside)
-    shades = {"scale": scale(theme, kind, maximum), "legend": {**bar, "orient": "bottom"}}
+    printed = cell and isinstance(numbers, str)  # a legend would say them twice
+    shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
         what = legend or ("value" if cell else "weight")

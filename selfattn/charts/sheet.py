@@ -1,4 +1,4 @@
-"""A drawing placed in pixels, as one Vega-Lite chart: rectangles, lines, paths, points and texts, drawn in this order."""
+"""A drawing placed in pixels, as one Vega-Lite chart: rectangles, images, lines, paths, points and texts, in this order."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -10,6 +10,7 @@ Align = Literal["left", "center", "right"]
 Point = tuple[float, float]
 NONE = "transparent"
 PADDING = 8  # pixels around the drawing
+AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
@@ -18,6 +19,7 @@ class Sheet:
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
         self._rects: list[dict[str, Any]] = []
+        self._images: list[dict[str, Any]] = []
         self._rules: list[dict[str, Any]] = []
         self._paths: list[dict[str, Any]] = []
         self._points: list[dict[str, Any]] = []
@@ -41,6 +43,10 @@ class Sheet:
         self._rects.append(
             {**_rounded(ends), "color": color, "opacity": opacity, "stroke": stroke, "line": line, **more}
         )
+
+    def image(self, x: float, y: float, width: float, height: float, url: str) -> None:
+        """A picture from this corner on; its pixels keep their edges."""
+        self._images.append({**_rounded({"x": x, "y": y, "width": width, "height": height}), "url": url})
 
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
         """A straight line."""
@@ -113,7 +119,15 @@ class Sheet:
         thick = {"color": color, "strokeWidth": field("width", scale=None)}
         tip = {"tooltip": nominal("said")}
         own = {"fill": color, "fillOpacity": opacity, **stroke, **line, **tip}
-        layers = [marks("rect", {**box, **own}, "rects", cornerRadius=3), marks("rule", {**box, **thick}, "rules")]
+        whole = {
+            "width": {"expr": "datum.width"},
+            "height": {"expr": "datum.height"},
+            "align": "left",
+            "baseline": "top",
+        }
+        images = marks("image", {**place, "url": nominal("url")}, "images", aspect=False, smooth=False, **whole)
+        layers = [marks("rect", {**box, **own}, "rects", cornerRadius=3), *([images] if self._images else [])]
+        layers.append(marks("rule", {**box, **thick}, "rules"))
         order = {"detail": nominal("path"), "order": field("order")}
         wide = {"color": color, "size": field("width", scale=None)}  # of a line Vega-Lite takes the size
         layers.append(marks("line", {**place, **order, **wide}, "paths", strokeCap="round"))
@@ -121,7 +135,7 @@ class Sheet:
         shape = {"shape": nominal("shape", scale=None), "size": field("size", scale=None), **angle}
         layers.append(marks("point", {**place, **own, **shape}, "points", opacity=1))
         datasets: dict[str, Any] = {
-            "rects": self._rects, "rules": self._rules, "paths": self._paths, "points": self._points,
+            "rects": self._rects, "images": self._images, "rules": self._rules, "paths": self._paths, "points": self._points,
         }  # fmt: skip
         for (align, bold), rows in self._texts.items():
             name = f"{align}_{'bold' if bold else 'plain'}"
@@ -132,7 +146,7 @@ class Sheet:
                 )
             )
             datasets[name] = rows
-        return layered(layers, datasets, self.theme, width, height, padding=PADDING)
+        return layered(layers, datasets, self.theme, width, height, padding=AROUND)
 
 
 def _rounded(places: dict[str, float]) -> dict[str, float]:

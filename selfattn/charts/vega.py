@@ -8,7 +8,7 @@ import base64
 import io
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,27 @@ def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
     """Complete charts one above the other, as one; each keeps its own colours."""
     space = {} if spacing is None else {"spacing": spacing}
     return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}, **space}
+
+
+NARROW = 760  # pixels of a window that has no room for charts side by side
+
+
+def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
+    """Complete charts below their titles, `columns` in a row (0: all); in a narrow window one below the other.
+
+    Vega-Lite hands `init`, `on` and the signal to Vega as they are; its schema doesn't know them.
+    """
+    size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
+    resized = {"events": {"source": "window", "type": "resize"}, "update": size}
+    titled = [{**_part(chart), "title": {"text": title, "fontSize": 13}} for title, chart in charts.items()]
+    return {
+        **{key: next(iter(charts.values()))[key] for key in _WHOLE},
+        "params": [{"name": "window_width", "init": size, "on": [resized]}],
+        "concat": titled,
+        "columns": {"signal": f"window_width < {NARROW} ? 1 : {columns or len(charts)}"},
+        "spacing": 16,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
+    }
 
 
 _WHOLE = ("$schema", "config", "autosize")

@@ -68,7 +68,7 @@ def one_entry_a_page(style: str) -> None:
 
 
 def carry_choice(page: str) -> None:
-    """Carry the choice from the page before. Call before the pickers, with the page's title.
+    """Carry the choice from the page before. Call before the pickers, with the page's address.
 
     Tried without it: a head that All heads got from the address was the default again on the main view, whose slider is its own.
     """

@@ -148,7 +148,7 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 def _view(page: Page) -> View:
     """Collect the page's panels and tables for export."""
     return View(
-        name=bundle.safe_name(f"selfattn-{page.title}").lower(),
+        name=bundle.safe_name(f"selfattn-{page.name}"),
         provenance=_provenance(page, _link(page)),
         panels=files.numbered(page.panels),
         more=page.tables,

@@ -15,7 +15,7 @@ import streamlit as st
 
 from selfattn.charts.labels import isolated_words
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, drawn_frame, updatable
+from selfattn.charts.vega import Spec, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.live import show_live
@@ -23,9 +23,8 @@ from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.panel import Look, Panel, Tables
+from selfattn.panel import Look, Panel
 
-NAME_LENGTH = 60
 COLUMN = 552  # pixels: two columns fit in a window of 1440
 
 
@@ -37,6 +36,7 @@ class PageEnds(Exception):
 class Page:
     """The record of one run of a page. The pickers set `encoder`, `pair`, `sentence` and `head`."""
 
+    name: str = ""  # in the names of its files
     title: str = ""
     news: Any = st  # a container above the title for transient elements; without the frame, the page itself
     headline: Any = None  # the title's container
@@ -78,21 +78,6 @@ def heading(title: str, question: bool = False) -> None:
         page.headline.subheader(title, anchor=False)
 
 
-VIEWS = {
-    "main": ("pages/explore/two_sentences/page.py", "The word in two sentences", ":material/compare_arrows:"),
-    "head": ("pages/explore/inside_a_head/page.py", "Inside a head", ":material/search:"),
-    "heads": ("pages/explore/all_heads.py", "All heads", ":material/grid_view:"),
-    "lessons": ("pages/learn/from_scratch/page.py", "New to attention? Start here", ":material/school:"),
-}
-
-
-def show_links(*views: str) -> None:
-    """Show links to other views, by their names in VIEWS."""
-    for view in views:
-        path, label, icon = VIEWS[view]
-        st.page_link(path, label=label, icon=icon)
-
-
 def say(text: str) -> None:
     """Show text over the whole width. It is never Markdown, because it may quote the visitor's text."""
     st.text(isolated_words(text), width="stretch")
@@ -107,40 +92,6 @@ def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> lis
 def current_theme() -> Theme:
     """The theme of the visitor's browser."""
     return DARK if st.context.theme.type == "dark" else LIGHT
-
-
-def show_chart(
-    spec: Spec,
-    caption: str,
-    *,
-    name: str,
-    key: str | None = None,
-    heads: bool = False,
-    one_head: bool = True,
-    in_place: bool = False,
-    visible: bool = True,
-    sentence: str = "",
-    table: Callable[[], pd.DataFrame] | None = None,
-) -> None:
-    """Show a chart with its caption, which states the chart's content in words.
-
-    The caption is the chart's text alternative; with `visible` it is also printed below. heads: a click on a head chooses it;
-    this needs a key. one_head: False if the figure doesn't show the chosen head; its files then name no head, as with `heads`.
-    name: the figure's name in "Download". table: its numbers for "Download", if the spec doesn't hold them as records.
-    sentence: as in `Figure`. in_place: choosing another head updates the marks instead of redrawing them; the text
-    alternative is then the name, and a screen reader reads the caption at the first mark.
-    """
-    panel = Panel(
-        name=name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ...",
-        finding="",
-        note=caption if visible else "",
-        picture=lambda _: spec,
-        alt=caption,
-        tables=Tables({name: table or (lambda: drawn_frame(spec))}),
-        one_head=one_head and not heads,
-        sentences=(sentence,) if sentence else (),
-    )
-    show_panel(panel, key=key, clicks=heads, in_place=in_place)
 
 
 def _clickable(key: str | None) -> str:

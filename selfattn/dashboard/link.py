@@ -14,7 +14,6 @@ from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_
 
 DIGITS = 8  # of the sha256 that identifies an encoder
 OLDER = {"content": "digest", "second_content": "second_digest"}  # by what older links identify it: the weights alone
-RENAMED = {("step", "powers"): "exponentials"}  # what older links ask for by another name
 REMEDY = "Choose something else, or ask whoever made the link."
 OLD_LINK = "The link is an older one and identifies its encoder by the weights. They are the same (their sha256"
 LEFT_OPEN = "Whether configuration and tokeniser are the same too, it doesn't say."
@@ -25,8 +24,6 @@ def remember_link() -> None:
     """Call before the first widget: what the address held when this session began."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
-        for asked in RENAMED.keys() & st.query_params.items():
-            spell(asked[0], RENAMED[asked])
 
 
 def spell(key: str, name: str) -> None:

@@ -19,6 +19,7 @@ from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing, spell
+from selfattn.dashboard.navigation import Entry
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -35,23 +36,25 @@ SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
-def pick_for(view: str, title: str) -> None:
+def pick_for(entry: Entry) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    view: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
+    entry.pickers: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
     figure), "sentence" (one and a head), "head" (chosen in the page's maps), or "" for a page of its own. What is picked stands
     in `this_page()`; where it can't be used, the page says so and ends.
     """
     page = this_page()
-    page.asked = pick_encoder()
+    page.asked, view = pick_encoder(), entry.pickers
     if not view:
         return
-    carry_choice(title)
-    heading(title, question=view == "main")
+    carry_choice(entry.address)
+    heading(entry.title, question=view == "main")
     encoder = current_encoder()
     show_encoder(encoder)
     if view in ("pair", "main"):
         page.pair, page.beside, page.own = pick_pair(encoder)
+        if view == "pair":
+            show_sentences(page.pair)
     else:
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if view == "sentence":
@@ -60,6 +63,15 @@ def pick_for(view: str, title: str) -> None:
         keep_head(Head.named("L0 H10"))
     elif view != "main":
         pick_head()
+
+
+def show_sentences(pair: Pair) -> None:
+    """Show A and B, a line each, with the word marked."""
+    with st.container(key="sentences", gap=None):
+        for (name, side), color in zip(pair.sides, ("violet", "orange")):
+            text, (start, stop) = side.sentence.text, side.word.span
+            before, own, after = map(literal, (text[:start], text[start:stop], text[stop:]))
+            st.markdown(f":{color}[**{name}**]&emsp;{before}:{color}[**{own}**]{after}")
 
 
 def pick_head() -> None:

@@ -70,7 +70,7 @@ DEFAULT_OF = Key("default of {}", "a bound widget's default in the previous run"
 LINKED_TO = Key(
     "{} linked to", "by picker: the encoder and revision that a link names; None: load it without a question"
 )
-PAGE = Key("page", "the title of the page whose pickers were drawn last")
+PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # The frame.
 RECORD = Key("page_record", "the record of this run of a page")
@@ -85,6 +85,10 @@ GUESS = Key(
 )
 VIEW = Key("view", "the source of the weights in the chosen head's maps; on Pronouns, the open view")
 
+# The kernel figure.
+PIECE = {"A": Key("piece_a", "the token of A whose row the figure shows"), "B": Key("piece_b", "the same in B")}
+QUERIES = Key("queries", "its position, by the encoder and the word's sentence and place", MappingProxyType({}))
+
 # Every map's two switches.
 BY_WORDS = Key("words", "True: join word pieces to words", False)
 HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
@@ -93,8 +97,6 @@ HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 MEASURE = Key("measure", "All heads: the measure that colours the grid")
 TAB = Key("tab", "All heads: the open tab, by its name")
 OVERLAID = Key("overlaid", "All heads: the heads, averages and rollout shown one below the other", ())
-STEP = Key("step", "Inside a head: the step that is shown")
-LARGEST = Key("largest of {}", "Inside a head: the token that the page picked, by the key of its picker")
 ASKED = Key("asked", "Predictions: the kind of question, a class, a similarity or a gap")
 CLASS = Key("class", "Predictions: the class that is asked about, by its name")
 GAP = Key("gap", "Predictions: the number of the masked word")
@@ -111,4 +113,5 @@ STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny one: the settings and the states of the last training", (None, ()))
 REVEALED = Key("{}.shown", "a lesson's stop: True if the answer is shown without a guess", False)
+ASKING = Key("{}.asking", "a lesson's stop: the token whose row of the kernel is shown")
 PUBLISHED = Key("{}.published", "a lesson's stop: the published numbers that its fields were filled with")

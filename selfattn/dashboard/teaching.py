@@ -2,30 +2,31 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
-from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.lesson_steps import kernel_code, with_code
-from selfattn.charts.vega import Spec
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import show_panel
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import WEIGHT, decimal, vector
+from selfattn.views.kernel_data import QueryRow
+from selfattn.views.kernel_view import kernel_panel
+from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
@@ -50,12 +51,6 @@ def explain(*terms: str) -> None:
     prose(" ".join(TERMS[term] for term in terms))
 
 
-def fit_pictures() -> None:
-    """In a window narrower than a picture of this page the picture shrinks, so that none is cut off."""
-    pictures = "[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}"
-    st.html(f"<style>@media(max-width:700px){{{pictures}}}</style>")
-
-
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
     return st.container(horizontal=True, gap="medium")
@@ -74,43 +69,47 @@ def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "E
 
 
 def steps(
-    charts: Mapping[str, tuple[str, Spec]],
-    caption: str,
-    names: Sequence[str] = (),
-    own: Mapping[str, str] | None = None,
+    name: str,
+    finding: str,
+    charts: Mapping[str, Drawing],
+    *lines: str,
     columns: int = 0,
-    trace: AttentionTrace | None = None,
+    width: int | Literal["stretch"] = "stretch",
+    key: str | None = None,
+    **said: str,
 ) -> None:
-    """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line.
+    """Show a lesson's panel (its arguments: `lesson_panel`) and, below it, the lines of code that make it."""
+    panel = lesson_panel(name, finding, charts, *lines, columns=columns, **said)
+    with st.container(width=width):
+        show_panel(panel, key=key)
+        if panel.code:
+            st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
 
-    names: what the lines make, in their order; own: those lines that aren't the kernel's. trace: the shape of each beside it.
+
+def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
+    """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
+
+    A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name. said:
+    finding and note of the panel.
     """
-    known = kernel_code(trace=trace) | dict(own or {})
-    code = {name: known[name] for name in names or own or ()}
-    name = " and ".join(title for title, _ in charts.values())
-    show_chart(with_code(charts, code, current_theme(), columns), caption, name=name)
+    key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
+    chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
+    row = QueryRow(trace=trace, tokens=tuple(tokens), query=chosen, first=0 if whole else asks, text=text)
+
+    def choose(_: str, clicked: Any) -> None:
+        # It comes from a browser.
+        if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
+            key.set(clicked[1])
+
+    panel = replace(kernel_panel(row, clicks=whole), method="", **said)
+    show_panel(panel, choose=choose, states=("query",) if whole else ())
 
 
-def bars(frame: pd.DataFrame, column: str, **looks: Any) -> Spec:
-    """A bar a row of the frame, by its column "token", in the page's colours."""
-    return bar_list(frame, column, current_theme(), **looks)
-
-
-def curves(frame: pd.DataFrame, x: str, y: str, series: str | None = None, **looks: Any) -> Spec:
-    """A line for each value of the column `series`, in the page's colours."""
-    return lines(frame, x, y, current_theme(), series, **looks)
-
-
-def grid(matrix: Tensor, rows: Sequence[str], **looks: Any) -> Spec:
-    """A map in the page's colours."""
-    return heatmap(matrix, rows, current_theme(), **looks)
-
-
-def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Spec:
+def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:
     """A map that leaves room for another one beside it; its numbers are printed where they fit."""
     cell = min(64, ROOM // len(tokens))
-    size = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None} if cell > FITS / 2 else {"size": ROOM}
-    return grid(matrix, tokens, **size, **looks)
+    size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
+    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": ROOM}), **looks)
 
 
 def take(text: str) -> None:
@@ -128,34 +127,18 @@ def real_head(step: str) -> None:
     position = encoding.words[1].start
     values = getattr(encoding.trace(*head), step)
     frame = pd.DataFrame({"token": encoding.tokens, step: values[position].tolist()})
-    most = frame.loc[frame[step].idxmax()]
-    caption = f'Head {head.head} of layer {head.layer}, "bank": most for "{most.token}", {decimal(most[step])}.'
-    figure(
-        f"A real head's {'scaled scores' if step == 'scaled' else step}",
-        bars(frame, step, width=480),
-        f"{REAL} {caption}",
-        PICTURE,
+    most, what = frame.loc[frame[step].idxmax()], "scaled score" if step == "scaled" else step.removesuffix("s")
+    steps(
+        "a real head",
+        f'In a real head, {head}, "bank" has its largest {what} for "{most.token}": {decimal(most[step])}.',
+        {REAL: drawing(bar_list, frame, step, width=480)},
     )
 
 
-@contextmanager
-def panel(title: str, width: int = 340) -> Iterator[None]:
-    """A part of the page with its title; titles are ours, so they may be Markdown."""
-    with st.container(width=width):
-        st.markdown(f"**{title}**")
-        yield
-
-
-def figure(title: str, chart: Spec, caption: str, width: int = 340, key: str | None = None) -> None:
-    """A chart of its own size with its title above and its caption beneath."""
-    with panel(title, width):
-        show_chart(chart, caption, key=key, name=title)
-
-
-def heads_chart(values: Tensor, **looks: Any) -> Spec:
+def heads_chart(values: Tensor, **looks: Any) -> Drawing:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return grid(values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
+    return drawing(heatmap, values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:

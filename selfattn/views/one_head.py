@@ -1,41 +1,26 @@
-"""One head in two sentences: its whole maps, A against B, and how it computes the word's row; as it is or with a word hidden."""
+"""One head in two sentences: its map of A and of B, and A against B; as it is or with a word hidden."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
-from selfattn.analysis.compare import compare_sentences
-from selfattn.analysis.word_map import WordMap
-from selfattn.captions import attention as captions
-from selfattn.captions import steps
+from selfattn import numbers
+from selfattn.analysis.compare import SentenceComparison, compare_sentences
+from selfattn.analysis.word_map import MOST, WordMap
 from selfattn.charts.bars import butterfly
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.kernel_row import kernel_row
-from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.tidy_tables import against_frame, row_frame, strip_frame, weights_frame
+from selfattn.panel import Look, Panel, Tables
+from selfattn.tidy_tables import against_frame, strip_frame, weights_frame
 
 SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference", "against": "A against B"}
-# Of a map its colours' kind, its legend and its numbers' name.
-WEIGHTS = "weights", "weight", "weight"
-DIFFERENCE = "signed", "from scratch minus own", "difference to the model's own"
 
 Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A picture with its name, what is to be seen in it, and its numbers."""
-
-    name: str
-    spec: Spec
-    caption: str
-    table: Callable[[], pd.DataFrame]
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
@@ -49,71 +34,130 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
     return named
 
 
-def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: Theme, source: str) -> dict[str, Picture]:
+def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Iterator[Panel]:
     """The head's map in A and in B, on one colour scale, cells of one size, the rows of the word outlined.
 
     source: whose weights `maps` are, of SOURCES.
     """
-    kind, legend, what = DIFFERENCE if source == "difference" else WEIGHTS
+    differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
-    maximum = max(float(view.matrix.abs().max()) for view in maps.values())
-    beside = [view.labels for view in maps.values()]
-    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, beside=beside)
-    pictures = {}
+    whose = "" if source == "scratch" else f", {SOURCES[source]}"
+    draw = partial(
+        heatmap,
+        kind="signed" if differ else "weights",
+        maximum=max(float(view.matrix.abs().max()) for view in maps.values()),
+        legend="from scratch minus own" if differ else "weight",
+        beside=[view.labels for view in maps.values()],
+    )
     for name, view in maps.items():
-        without, whose = hidden.get(name, ""), "" if source == "scratch" else f", {SOURCES[source]}"
-        title, marked = f"{name}   {head}{without}", view.rows_of(sides[name].positions)
-        spec = draw(view.matrix, view.labels, marked=marked, title=title, color=theme.sentence(name))
-        pictures[name] = Picture(
-            f"what each word attends to in {name}{whose}{without}",
-            spec,
-            captions.largest_cell(view.matrix.numpy(), view.labels, what),
-            partial(weights_frame, view.matrix, view.labels),
+        finding = largest_difference(view, name) if differ else surest_word(view, f"in {name}")
+        title = f"{name}   {head}{whose}{hidden.get(name, '')}"
+        marked = view.rows_of(sides[name].positions)
+        yield Panel(
+            name=f"map of {name}",
+            finding=finding,
+            picture=partial(_map, draw, view, marked, title, name),
+            alt=f"{title}: rows attend to columns. {finding}",
+            tables=Tables({f"map of {name}": partial(weights_frame, view.matrix, view.labels)}),
+            note=left_out(view),
+            one_head=True,
+            sentences=(name,),
         )
-    return pictures
 
 
-def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> tuple[Picture, Picture]:
+def _map(draw: Callable[..., Spec], view: WordMap, marked: list[int], title: str, name: str, look: Look) -> Spec:
+    color = look.theme.sentence(name)
+    return draw(view.matrix, view.labels, look.theme, marked=marked, title=title, color=color)
+
+
+def surest_word(view: WordMap, where: str) -> str:
+    """Name the word, no punctuation, that gives the largest weight of a map, and the word or token that gets it."""
+    named = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
+    rows = [row for row, own in enumerate(named) if own]
+    if not rows:
+        return f"There is no word {where}."
+    matrix = view.matrix[rows]
+    row, column = divmod(int(matrix.argmax()), matrix.shape[1])
+    giver, weight = view.labels[rows[row]], numbers.weight(matrix[row, column])
+    receiver = view.labels[column] if view.special[column] else f'"{view.labels[column]}"'
+    return f'Of the words {where}, "{giver}" gives the largest weight: {weight} to {receiver}.'
+
+
+def largest_difference(view: WordMap, name: str) -> str:
+    """Name the largest difference between a map from scratch and the model's own, by absolute value."""
+    row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
+    error = numbers.error(view.matrix[row, column])
+    return f'In {name} the largest difference is {error}, from "{view.labels[row]}" to "{view.labels[column]}".'
+
+
+def left_out(view: WordMap) -> str:
+    """State what a map leaves out: the weight of hidden special tokens, and cells that are drawn as one; "" for nothing."""
+    said = []
+    if view.hidden:
+        said.append(
+            f"Special tokens took {numbers.share(view.hidden)} of the weight. Each row was scaled up to sum to 1."
+        )
+    if view.step > 1:
+        said.append(
+            f"Each cell is the largest of {view.step} × {view.step} weights, because a picture holds at most {MOST} rows."
+        )
+    return " ".join(said)
+
+
+def against(sides: Sides, head: Head, *, special: bool = True) -> Iterator[Panel]:
     """The word's row, then all rows, in A against those in B."""
     compared = compare_sentences(sides["A"], sides["B"], *head, special=special)
     rows = {name: side.sentence.weights(*head, side.rows).mean(0) for name, side in sides.items()}
     own = against_frame(*(strip_frame(side.sentence, rows[name], side.word, name) for name, side in sides.items()))
     word = sides["A"].word.text
-    row = Picture(
-        f'what "{word}" attends to, A against B',
-        butterfly(own, theme, name=str(head)),
-        captions.only_one_has(own, word),
-        lambda: own,
+    finding = _only_one_has(own, word)
+    yield Panel(
+        name="A against B",
+        finding=finding,
+        picture=lambda look: butterfly(own, look.theme, name=str(head)),
+        alt=f'Bars: what "{word}" attends to, in A to the left, in B to the right. {finding}',
+        tables=Tables({"A against B": lambda: own}),
+        one_head=True,
     )
-    whole = heatmap(  # words that stand in one sentence only are bands
-        compared.matrix,
-        compared.labels,
-        theme,
-        kind="signed",
-        marked=[compared.chosen],
-        sides=compared.side,
-        title=f"A minus B   {head}",
-        legend="weight in A minus weight in B",
+    finding = _row_differs(compared)
+    a, b = (numbers.share(share) for share in compared.matched_weight)
+    even = " and ".join(f"{numbers.weight(even)} in {name}" for name, even in zip("AB", compared.even_weight))
+    yield Panel(
+        name="A minus B",
+        finding=finding,
+        picture=lambda look: heatmap(  # words that stand in one sentence only are bands
+            compared.matrix,
+            compared.labels,
+            look.theme,
+            kind="signed",
+            marked=[compared.chosen],
+            sides=compared.side,
+            title=f"A minus B   {head}",
+            legend="weight in A minus weight in B",
+        ),
+        alt=f"A map of differences: rows attend to columns. {finding}",
+        tables=Tables({"A minus B": compared.frame}),
+        note=f"Words of both sentences take {a} of the weight in A and {b} in B; the rest lies in the grey gaps."
+        + ("" if special else " Special tokens are left out; each row was scaled up to sum to 1."),
+        method=f"Each row sums to 1, so weights fall as 1/n: an even one would be {even}. Sentences of two lengths differ by "
+        "that alone.",
+        one_head=True,
     )
-    reading = captions.weight_difference(compared)
-    return row, Picture("what each word attends to, A minus B", whole, reading, compared.frame)
 
 
-def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: float | None = None) -> Picture:
-    """How the head computes what it hands the word: score, weight, handed over, word by word, with the kernel's lines.
-
-    error, separate: the largest differences to the model's own weights, for the sentence beneath. Raises NotRecomputable.
-    """
-    rows = row_steps(sides, head)
-    word, hidden = sides["A"].word.text, hidden_by_sentence(sides)
-    beside = "".join(f', "{text}" hidden in {name}' for name, text in hidden.items())
-    pieces = max(len(side.positions) for side in sides.values())
-    reading = f"{steps.row(rows, word, pieces)} {steps.kernel_error(error, separate)}"
-    return Picture(f'how {head} computes the row of "{word}"{beside}', kernel_row(rows, theme), reading, lambda: rows)
+def _only_one_has(frame: pd.DataFrame, word: str) -> str:
+    """Name the word of one sentence only that gets most weight from `word`. frame: tidy_tables.against_frame."""
+    alone = frame[frame["only"] != ""]
+    if alone.empty:
+        return f'Both sentences have the same words; the bars say what "{word}" gives each of them.'
+    row = alone.loc[alone[["a", "b"]].max(axis=1).idxmax()]
+    weight = numbers.weight(row["a" if row["only"] == "A" else "b"])
+    return f'Of the words that one sentence has alone, "{word}" gives "{row["text"]}" most: {weight} in {row["only"]}.'
 
 
-def row_steps(sides: Sides, head: Head) -> pd.DataFrame:
-    """The steps of the word's row in A and in B, word by word: tidy_tables.row_frame. Raises NotRecomputable."""
-    traces = {name: side.sentence.trace(*head, side.rows) for name, side in sides.items()}
-    tables = [row_frame(traces[name], side.positions, side.sentence, name) for name, side in sides.items()]
-    return pd.concat(tables, ignore_index=True)
+def _row_differs(compared: SentenceComparison) -> str:
+    """Name the word on which the compared word's row differs most."""
+    row = compared.matrix[compared.chosen]
+    top = int(np.nanargmax(np.abs(row)))
+    word, other, more = compared.labels[compared.chosen], compared.labels[top], "more" if row[top] > 0 else "less"
+    return f'"{word}" differs most in what it gives "{other}": {numbers.weight(abs(float(row[top])))} {more} in A.'

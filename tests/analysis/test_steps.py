@@ -1,16 +1,12 @@
 """The whole chain of a head: each step beside the model's own, for every layer and head, and beside independent code."""
 
-import inspect
 import math
-from pkgutil import resolve_name
 
 import pytest
 import torch
 from torch import nn
 
-from selfattn import attend
-from selfattn.analysis.steps import dot_product, head_steps, snippet
-from selfattn.encoders import projections
+from selfattn.analysis.steps import head_steps
 from selfattn.encoders.errors import NotRecomputable
 
 TEXT = "The bank of the river was muddy after the unbelievably long rain."
@@ -35,6 +31,9 @@ def test_every_steps_error(encoder, pad_to):
             assert step.error <= 1e-5 * max(step.size, 1e-3), (layer, head, step.name, step.error)
         assert steps["weights"].error <= 1e-5
         assert not pad_to or (steps["masked"].values[:, -1] == -math.inf).all()
+    table = steps.errors.set_index("step")
+    assert list(table.index) == NAMES and table["error"]["scores"] == steps["scores"].error
+    assert table["size"]["weights"] == steps["weights"].size and math.isnan(table["error"]["input"])
 
 
 def test_an_error_is_seen(encoder, encoding):
@@ -59,56 +58,6 @@ def test_the_output_is_what_the_models_own_matrix_makes_of_this_head(encoder, en
             expected = linear(alone.flatten(1)) - linear.bias
         ours = head_steps(encoder, encoding, layer, head)["output"].values
         torch.testing.assert_close(ours, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
-
-
-def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
-    trace = head_steps(encoder, encoding, 1, 3).trace
-    for query_pos, key_pos in [(0, 0), (2, 5), (7, 1)]:
-        terms = dot_product(trace, query_pos, key_pos)
-        assert terms.shape == (encoder.d_head,)
-        assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
-
-
-@pytest.mark.parametrize("name", ["", "ModernBERT", "T5 (encoder half)", "DeBERTa-v3"])
-def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, encoder, encoding, encoder_of):
-    if name:
-        encoder = encoder_of(name)
-        encoding = encoder.encode(TEXT)
-    layer, head = 1, encoder.n_heads - 1
-    steps = head_steps(encoder, encoding, layer, head)
-    projected = projections.project(encoder, encoding, layer, head)
-    around = projections._surroundings(encoder.model, encoding.recordings[layer].module)
-    norm = next((getattr(around[0], n) for n in ("attn_norm", "layer_norm") if hasattr(around[0], n)), None)
-    angles = projections._angles(encoder.model, around, encoding.states[layer], torch.float32) or (None, None)
-    known = {
-        "encoding": encoding, "layer": layer, "dtype": torch.float32, "module": norm, "read": projected.read,
-        "layer_input": projected.layer_input, **dict(zip(("cosine", "sine"), angles)),
-        **{field: getattr(steps.trace, field) for field in vars(steps.trace)},
-        "heads": head, "rows": slice(None), "distance": distances(len(encoding.tokens)),
-    }  # fmt: skip
-    recorded = {term.name: term for term in encoding.recordings[layer].terms}
-    for step in steps.steps:
-        space = {}
-        exec(step.code, space)
-        function = space[step.name.replace(" ", "_")]
-        part = step.name.removeprefix("turned ")
-        given = known | {
-            "weight": getattr(projected, f"{part}_weight", None),
-            "bias": getattr(projected, f"{part}_bias", None),
-            "flat": getattr(projected, f"{part}_flat", None),
-        }
-        if step.name == "value":
-            given["read"] = projected.value_read
-        if step.name in recorded:
-            given["self"] = recorded[step.name]
-            given["positions"] = getattr(recorded[step.name], "vectors", [None] * encoder.n_heads)[head]
-        assert torch.equal(function(**{key: given[key] for key in inspect.signature(function).parameters}), step.values)
-        assert callable(resolve_name(step.where)), "where it stands in the source"
-
-
-def distances(n):
-    """The number of each distance from a key's place to a query's, from 0 for 1 - n."""
-    return torch.arange(n)[:, None] - torch.arange(n) + n - 1
 
 
 # What each family adds to the scaled scores.
@@ -155,8 +104,3 @@ def test_an_encoder_that_is_shown_only_has_no_steps(encoder_of):
     encoder = encoder_of("XLNet")
     with pytest.raises(NotRecomputable):
         head_steps(encoder, encoder.encode("The bank."), 0, 0)
-
-
-def test_a_line_that_is_not_there_is_not_shown():
-    with pytest.raises(LookupError, match="assigns to"):
-        snippet("nonsense", attend, "nonsense")

@@ -17,10 +17,11 @@ from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.analysis.measures import MEASURES
 from selfattn.dashboard import cache as kept
 from selfattn.dashboard import figures
+from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
-from tests.pages.conftest import APP, addresses, load_asked
+from tests.pages.conftest import APP, load_asked
 
 View = dict[str, Any]  # the keys of the session and their values; "query": of the address; "click": a button
 
@@ -36,10 +37,6 @@ LONG: View = OWN | {
 }  # fmt: skip
 # Without a control, and with hardly a way from one vector to the other.
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
-STEPS = (
-    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "exponentials", "total", "weights",
-    "context", "output",
-)  # fmt: skip
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},
     "soft-lookup": {"query": "1, -0.5", "t": 0.3},
@@ -49,7 +46,7 @@ STOP_FIELDS: dict[str, View] = {
     "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
-    "padding-mask": {"sentence": "One two three.", "extra": 5, "row": 1, "layer": 2, "head": 5},
+    "padding-mask": {"sentence": "One two three.", "extra": 5, "layer": 2, "head": 5},
     "worked-example": {"example": "it"},
     "geometry": {"example": "it"},
     "residual": {"sentence": "loan"},
@@ -82,10 +79,8 @@ def views(address: str) -> dict[str, View]:
             choices = [{"view": "own", "hide": True}, {"view": "difference"}, {"view": "against", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
-            steps = _each(own, [*({"step": step} for step in STEPS), {"step": "weights", "follow": "A"}])
             changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
-            what_if = _each(own | long, [{"part": "What if"} | change for change in changes])
-            return default | own | long | steps | what_if
+            return default | own | long | _each(own | long, changes)
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
             choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}]
@@ -181,4 +176,4 @@ def _said(at: AppTest) -> list[str]:
     return [here.sub("HERE", text) for text in texts]
 
 
-RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()}
+RECORDS = {address or "start": lambda address=address: shown(address) for address in ENTRIES}

@@ -7,6 +7,8 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.component import open_component as open_component
+
 IDLE = (
     "() => { const app = document.querySelector('[data-testid=stApp]');"
     " return app && app.getAttribute('data-test-script-state') === 'notRunning'"

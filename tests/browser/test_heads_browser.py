@@ -1,4 +1,6 @@
-"""Inside a head and All heads in a real Chromium: the rail, a click in the grid, and 512 tokens under 1 MB."""
+"""Inside a head and All heads in a real Chromium: clicks on a token and on a head, a phone's width, and 512 tokens under 1 MB."""
+
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -30,21 +32,33 @@ def painted_images(page):
     )
 
 
-def test_the_rail_steps_within_one_screen(page, server):
+def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
-    open_page(page, f"{server}/inside-a-head?head=L3+H7&step=powers")  # as an older link has it
-    expect(page.get_by_text("def exponentials(")).to_be_visible()
-    wait_for_address(page, "step=exponentials")
-    for step in ("input", "query", "scores", "maximum", "output"):
-        expect(page.get_by_role("radio", name=step, exact=True)).to_be_in_viewport()
-    page.get_by_role("radio", name="weights", exact=True).click()
-    wait_for_address(page, "step=weights")
-    expect(page.locator(CHARTS)).to_have_count(1)
+    open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # as an older link has it
+    expect(page.get_by_text("The link is an older one")).to_be_visible()
+    expect(page.get_by_text('In A, "bank" gives "river" most of its weight: 0.63.', exact=True)).to_be_visible()
+    page.get_by_role("button", name=re.compile("^sat")).first.click()
+    wait_for_address(page, "piece_a=2")
     wait_until_idle(page)
-    eventually(page, lambda: page.locator("[data-testid=stMainBlockContainer]").bounding_box()["height"] <= 900)
-    page.locator(".st-key-arrow_forward button").first.click()
-    wait_for_address(page, "step=context")
-    expect(page.locator(CHARTS)).to_have_count(2)
+    expect(page.get_by_text('"sat" and "bank" comes in', exact=False)).to_be_visible()
+    page.reload()
+    wait_until_idle(page)
+    expect(page.get_by_text('"sat" and "bank" comes in', exact=False)).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["inside-a-head", "all-heads", "all-heads?tab=Lines+from+the+word", ""])
+def test_no_page_of_a_head_is_wider_than_a_phone(page, server, path):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, f"{server}/{path}")
+    expect(page.locator(CHARTS).first).to_be_visible()
+    wait_until_idle(page)
+    eventually(page, lambda: not page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+    assert (
+        page.locator("[data-testid=stVegaLiteChart] svg.marks").evaluate_all(
+            "all => Math.max(...all.map((e) => e.getBoundingClientRect().right))"
+        )
+        <= 390
+    )
 
 
 def test_a_click_in_the_grid_opens_the_head(page, server):

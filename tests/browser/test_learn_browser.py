@@ -87,7 +87,7 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
     )
     for slug in stops:
         open_page(page, f"{server}/from-scratch?stop={slug}&reveal=yes")
-        eventually(page, lambda: painted(page) > 0)
+        eventually(page, lambda: painted(page) or page.locator(".selfattn").count())
         assert page.locator("svg.marks").evaluate_all(right) <= width, slug
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
@@ -124,21 +124,11 @@ def test_the_sheet_is_one_page_of_a4(page, answers):
     assert (width, height) == pytest.approx((595.3, 841.9), abs=1)
 
 
-LIT = """() => [...document.querySelectorAll('.code_layer_1_marks text')].filter((_, row) =>
-    getComputedStyle(document.querySelectorAll('.code_layer_0_marks path')[row]).opacity === '1').map(each => each.textContent)"""
-
-
-def test_the_value_under_the_cursor_lights_its_line_of_code(server, page):
-    line = "context = weights @ value"
-    open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
-    value = page.locator(".on_datum_line_marks path").last
-    expect(value).to_be_attached()
-    value.scroll_into_view_if_needed()
-    assert page.evaluate(LIT) == []
-    value.hover(force=True)
-    eventually(page, lambda: [text.lstrip("\u200b\u00a0").startswith(line) for text in page.evaluate(LIT)] == [True])
-    page.mouse.move(5, 5)
-    eventually(page, lambda: page.evaluate(LIT) == [])
+def test_a_click_on_a_token_shows_its_row(server, page):
+    open_page(page, f"{server}/from-scratch?stop=twelve-tokens&reveal=yes")
+    expect(page.get_by_text('"good" gives "not" most of its weight: 0.67.')).to_be_visible()
+    page.locator(".selfattn").get_by_role("button", name=re.compile("amazing")).first.click()
+    expect(page.get_by_text('"amazing" gives "not" most of its weight: 1.00.')).to_be_visible()
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
@@ -154,4 +144,4 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     expect(page.get_by_text("Sentences it never saw")).to_be_visible(timeout=30_000)
     wait_until_idle(page)
     expect(page.get_by_text("Epoch 30 of 30")).to_have_count(0)
-    eventually(page, lambda: painted(page) == 6)
+    eventually(page, lambda: painted(page) == 4)

@@ -1,67 +1,27 @@
-"""The component `way` in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
+"""The component `way` in a real Chromium."""
 
-import base64
 import math
 import random
 import re
-from pathlib import Path
+from functools import partial
 
 import pytest
-import streamlit
 from playwright.sync_api import expect
 
 from selfattn import numbers
-from selfattn.export.component_page import javascript, place, stylesheet
+from selfattn.export.component_page import javascript, place
 from selfattn.export.report import document
 from selfattn.panel import Live
+from tests.browser.component import contrast, cut_or_met, focused, settle
 from tests.browser.conftest import watch
 from tests.browser.way_data import VARIANTS, way_data
 
 pytestmark = pytest.mark.browser
 
-FONT = next(Path(streamlit.__file__).parent.glob("static/static/media/SourceSansVF-Upright*.woff2"))
-FACE = (
-    '@font-face { font-family: "Source Sans"; font-weight: 200 900;'
-    f" src: url(data:font/woff2;base64,{base64.b64encode(FONT.read_bytes()).decode()}); }}"
-)
-MOUNT = """async ([script, style]) => {
-    const shadow = document.querySelector("main").attachShadow({mode: "open"});
-    shadow.append(Object.assign(document.createElement("style"), {textContent: style}));
-    const {default: render} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
-    window.shadow = shadow;
-    window.sent = [];
-    const setStateValue = (name, value) => window.sent.push([name, value]);
-    window.show = (data) => render({data, parentElement: shadow, setStateValue, setTriggerValue() {}});
-}"""
-
 
 @pytest.fixture
-def open_way(browser):
-    """open_way(data, width, scheme): a page that shows the component. The test fails on a console error or a request."""
-    contexts, trouble = [], []
-
-    def opened(data, width=1100, scheme="light", motion="reduce", face=FACE):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion=motion
-        )
-        page = context.new_page()
-        contexts.append(context)
-        trouble.append(watch(page))
-        page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
-        page.evaluate(MOUNT, [javascript("way"), stylesheet("way")])
-        page.evaluate("data => { show(data); }", data)
-        page.evaluate("() => document.fonts.ready.then(() => {})")
-        settle(page)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not any(trouble), trouble
-
-
-def settle(page):
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+def open_way(open_component):
+    return partial(open_component, "way")
 
 
 def word(page, text, side=0):
@@ -209,10 +169,6 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert page.evaluate("sent") == []
 
 
-def focused(page):
-    return page.evaluate("shadow.activeElement.dataset.id ?? shadow.activeElement.getAttribute('aria-label')")
-
-
 def test_keyboard_alone(open_way):
     page = open_way(VARIANTS["bank"])
     for _ in range(8):  # the link under the finding comes first
@@ -306,38 +262,13 @@ def test_guess_shows_nothing_until_a_click(open_way):
 
 # Texts that may not touch each other: the way's labels, the ends' names, words and the numbers beneath them.
 TEXTS = ".line .label, .end .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
-BOXES = """selector => [...shadow.querySelectorAll(selector)]
-    .filter(node => node.textContent && node.checkVisibility({visibilityProperty: true}) && !node.closest('.scrolled'))
-    .flatMap((node, i) => {
-        const range = document.createRange();
-        range.selectNodeContents(node);
-        return [...range.getClientRects()].map(box => [`${i} ${node.textContent}`, box.left, box.top, box.right, box.bottom]);
-    }).filter(([, left, , right]) => right - left > 1)"""
-
-
-def overlaps(boxes):
-    """Pairs of texts whose boxes meet by more than a pixel sideways, and by more than leading up and down."""
-    met = []
-    for i, (one, left, top, right, bottom) in enumerate(boxes):
-        for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
-            if one != other and min(right, right2) - max(left, left2) > 1 and min(bottom, bottom2) - max(top, top2) > 4:
-                met.append((one, other))
-    return met
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_nothing_is_cut_or_collides(open_way, name):
     """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
     page = open_way(VARIANTS[name], face="")
-    for width in (1100, 760, 358, 328):
-        page.set_viewport_size({"width": width, "height": 900})
-        settle(page)
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        boxes = page.evaluate(BOXES, TEXTS)
-        assert len(boxes) > 10
-        assert [text for text, left, _, right, _ in boxes if left < -0.5 or right > width + 0.5] == []
-        assert overlaps(boxes) == []
+    assert cut_or_met(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
 def test_the_default_fits_the_first_screen(open_way):
@@ -371,18 +302,6 @@ def test_both_looks_can_be_read(open_way, scheme, ink, paper):
     ):
         text = tuple(map(int, re.findall(r"\d+", page.locator(part).first.evaluate(colour))[:3]))
         assert contrast(text, paper) >= 4.5, (part, text)
-
-
-def contrast(one, other):
-    """WCAG 2.2, contrast ratio."""
-
-    def luminance(colour):
-        parts = [each / 255 for each in colour]
-        parts = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
-        return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), parts))
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_text_is_never_html(open_way):

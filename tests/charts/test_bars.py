@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from selfattn.charts.bars import Row, bar_list, bars, butterfly, vector_strip
+from selfattn.charts.bars import Row, bar_list, bars, butterfly
 from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, texts
@@ -54,7 +54,6 @@ def zeros(*columns, **more):
 @pytest.mark.parametrize(
     ("spec", "domain"),
     [
-        (vector_strip([Row("A", [0.0, 0.0], FEW, LIGHT.ink)], LIGHT), [-1, -0.5, 0, 0.5, 1]),
         (bars([Row("A", [0.0, 0.0], FEW, LIGHT.ink)], LIGHT), [0, 1]),
         (bar_list(zeros("score", token=FEW), "score", LIGHT), [0, 0.25]),
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),

@@ -138,29 +138,6 @@ def some_bars():
     return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
 
 
-def the_row():
-    texts, numbers = WORDS[:8], VALUES[:8]
-    chosen = [i in (1, 6) for i in range(8)]
-    columns = {"sentence": [*"AAAAABBB"], "place": range(8), "text": texts, "special": False, "chosen": chosen}
-    rows = pd.DataFrame(columns).assign(score=numbers, masked=numbers, weight=numbers, share=numbers)
-    spec = draw.kernel_row(rows, LIGHT)
-    heads = ["score", "QKᵀ", "masked", "/√d, mask", "weight", "softmax", "handed over", "weight × V"]
-
-    def table(name, own, chosen):
-        words, each = [texts[i] for i in own], [texts[i] for i in own for _ in range(4)]
-        said = [text for i in own for text in (*[f"{numbers[i]:.2f}"] * 3, f"{100 * numbers[i]:.0f} %")]
-        written = {"y": [*each, *words, words[0], *[None] * 8], "text": [*said, *words, name, *heads]}
-        return {"y": words, "rect": {"y": [*words, *each, chosen]}, "rule": {"y": words}, "text": written}
-
-    lines = [row["text"] for row in spec["concat"][2]["data"]["values"]]
-    return spec, table("A", range(5), "token1"), table("B", range(5, 8), "token6"), code(lines)
-
-
-def code(texts):
-    """Lines from above, each on its band."""
-    return {"y": texts, "rect": {"y": texts}, "text": {"text": texts}}
-
-
 def a_list(words=WORDS):
     values = VALUES[: len(words)]
     spec = draw.bar_list(pd.DataFrame({"token": words, "score": values}), "score", LIGHT)
@@ -176,13 +153,6 @@ def intervals():
     said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
     marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
-
-
-def with_its_code():
-    lines = {"first": "first = 1", "second": "second = 2", "third": "third = 3"}
-    (one, left), (other, right) = a_list(FEW), a_list(WORDS[:4])
-    spec = draw.with_code({"second": ("a", one), "first": ("b", other)}, lines, LIGHT)
-    return spec, left, right, code([*lines.values()])
 
 
 def a_against_b():
@@ -205,21 +175,9 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-def a_curve():
-    points = {"x": [0, 45, 90, 135, 180], "y": [2.0, 1.4, 0.0, -1.4, -2.0]}
-    spec = draw.at_value(pd.DataFrame(points), "x", "y", 50, LIGHT, ("angle", "a · b"))
-    return spec, {"line": points, "symbol": {"x": [45], "y": [1.4]}, "rule": {"x": [90], "y": [0]}}
-
-
-def two_strips():
-    rows = [Row("A", VALUES, range(24), LIGHT.ink), Row("B", VALUES, range(24), LIGHT.muted)]
-    return draw.vector_strip(rows, LIGHT), *({"y": [name], "rect": {"y": [name] * 24}} for name in "AB")
-
-
 # A name begins with its function's.
 CHARTS = {
     "arrows": some_arrows,
-    "at_value": a_curve,
     "bar_list": a_list,
     "bars": some_bars,
     "butterfly": a_against_b,
@@ -231,19 +189,17 @@ CHARTS = {
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
     "heatmap, with gaps": with_gaps,
-    "kernel_row": the_row,
     "layers_curve": layers,
     "lines": powers,
     "moves": some_moves,
     "opened_by_a_click": opened,
-    "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
-    "vector_strip": two_strips,
-    "with_code": with_its_code,
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
-    "code_view": "stands in kernel_row and with_code",
     "token_axes": "stands in heatmap",
+    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
+    "strips": "has no axes; its places: tests/charts/test_strips.py",
+    "product": "has no axes; its places: tests/charts/test_strips.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
 }

@@ -11,13 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.session import Session
 from pages.explore.two_sentences.gallery import GALLERY
+from selfattn.dashboard.navigation import ENTRIES
 from tests.fuzz.hostile import MARKUP, queries, sentences, texts
-from tests.pages.conftest import APP, addresses, pages
+from tests.pages.conftest import APP, pages
 
 pytestmark = pytest.mark.slow
 
 # The senses page makes its report anew for each link; tests/pages opens it.
-LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in addresses()]
+LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
     " a[href^='javascript'], [data-testid=stMain] script"

@@ -37,8 +37,8 @@ def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
     assert trace.scores[0].tolist() == [10, 7, 5] and round(1 / trace.scale, 2) == 1.41
     assert [f"{weight:.0%}" for weight in trace.weights[0].tolist()] == ["87%", "10%", "3%"]
     assert rounded(trace.context[0]) == [1.79, 1.44]
-    found = softmax.steps()
-    assert found["score"].tolist() == [1, 0.5, 0] and rounded(found["weight"]) == [0.46, 0.32, 0.22]
+    trace = softmax.compute()
+    assert trace.scores[0].tolist() == [1, 0.5, 0] and rounded(trace.weights[0]) == [0.46, 0.32, 0.22]
     _, trace = random_projections.project()
     assert rounded(trace.scores[1], 4) == [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]
     assert rounded(trace.weights[1], 4) == [0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]

@@ -1,6 +1,5 @@
 """Pages run through app.py, as a visitor meets them."""
 
-import ast
 import functools
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from selfattn.dashboard import cache
+from selfattn.dashboard.navigation import ENTRIES
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -44,21 +44,9 @@ def every_run_ends_well():
         yield
 
 
-def _navigation() -> list[tuple[str, str, str | None, str]]:
-    """What app.py lists, read without running it: file, title, address and view of every page."""
-    tree = ast.parse(APP.read_text("utf-8"))
-    listed = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "PAGES")
-    return [entry for entries in ast.literal_eval(listed).values() for entry in entries]
-
-
 def pages() -> list[str]:
     """The files of all pages, as `AppTest.switch_page` takes them."""
-    return [f"pages/{file}" for file, *_ in _navigation()]
-
-
-def addresses() -> list[str]:
-    """The addresses of all pages; "" is the first."""
-    return [address or "" for _, _, address, _ in _navigation()]
+    return [entry.path for entry in ENTRIES.values()]
 
 
 def at_address(page: str = "", **query: str) -> AppTest:
@@ -83,8 +71,8 @@ def load_asked(at: AppTest) -> AppTest:
 
 def open_page(path: str, **chosen: str) -> AppTest:
     """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
-    (address,) = (address for file, _, address, _ in _navigation() if f"pages/{file}" == path)
-    at = at_address(address or "")
+    (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
+    at = at_address(address)
     for key, value in chosen.items():
         at.session_state[key] = value
     return at.run()

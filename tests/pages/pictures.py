@@ -39,6 +39,13 @@ def charts(at):
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
+def live(at, name):
+    """The data that the browser got for a component, "way" or "kernel"."""
+    every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
+    (data,) = (data for data in every if ("columns" in data) == (name == "kernel"))
+    return data
+
+
 def mark(chart, kind):
     """The first mark of this kind, its records told apart from those of others."""
     return next(each for each in chart if each.kind == kind)
@@ -56,6 +63,15 @@ def bars(chart):
     bar = mark(chart, "bar")
     records = bar.records.sort_values(bar.field("y"))
     return dict(zip(bar.labels("y"), records[bar.field("x")]))
+
+
+def kernel(at):
+    """The page's kernel figure: by column what is printed of each token; and weight × value, its sum last, in thousandths."""
+    (figure,) = at.get("bidi_component")
+    (side,) = json.loads(figure.proto.json)["sides"]
+    cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
+    strips = [*(row["handed"] for row in side["rows"]), side["context"]]
+    return cells, [list(map(int, strip.split(","))) for strip in strips]
 
 
 def lines(chart):
@@ -117,8 +133,7 @@ def _tables(proto):
 
 def _marks(chart):
     spec, tables = spec_of(chart), _tables(chart.proto)
-    first = spec.get("vconcat", [{}])[0]
-    return [list(_layers(step, {}, None, tables)) for step in first.get("hconcat") or first.get("concat") or [spec]]
+    return [list(_layers(step, {}, None, tables)) for step in spec.get("concat", [spec])]
 
 
 def _layers(part, channels, records, tables):

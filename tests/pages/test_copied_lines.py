@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import notebook, numbers
+from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -92,12 +92,10 @@ def test_the_lines_draw_the_pages_numbers(page, query, figure, column, folders, 
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_the_lines_of_inside_a_head_draw_its_weights(copied):
-    shown, _, made = copied("inside-a-head", TWICE | {"step": "weights"})
-    on_page, frame = shown[0].table, drawn_frame(made.to_dict()).drop_duplicates(["sentence", "place"])
-    for sentence in "AB":
-        weights = frame["weight"][frame["sentence"] == sentence].dropna().tolist()
-        assert weights == list(map(numbers.decimal, on_page["weights"][on_page["row"] == sentence]))
+def test_the_lines_of_inside_a_head_draw_its_kernel_figure(copied):
+    shown, _, made = copied("inside-a-head", TWICE)
+    (kernel,) = (panel for panel in shown if panel.name == "kernel")
+    assert made.to_dict() == kernel.picture(Look())
 
 
 def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
@@ -105,10 +103,10 @@ def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
     assert shown and not lines
 
 
-@pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, 2), ("negation", 1, 12)])
+@pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(12, 24))])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
-    weights, own = drawn(made, "value"), shown[figure].table["weight"].to_numpy()[:n]
+    weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 

@@ -51,7 +51,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 def test_a_figures_file_names_its_own_head_or_none(views):
     at = opened("pages/explore/all_heads.py", head="L3 H7", map_of="average", download_numbers=True)
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
-    card = origins.pop("map: The average of L3's heads")
+    card = origins.pop("map: the average of L3's heads")
     assert origins.pop("all heads").layer is card.layer is None
     names = at.selectbox(key="download_figure").options
     table = at.selectbox(key="download_figure").set_value(names[-1]).run().dataframe[0].value
@@ -67,7 +67,7 @@ def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_
         make, file, *_ = made[f"PNG of {name}"]
         provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
         assert list(provenance["sentences"]) == [name] and (provenance["layer"], provenance["head"]) == (0, 10)
-        assert file == f"selfattn-what-each-word-attends-to-in-{name}-L0-H10.png"
+        assert file == f"selfattn-map-of-{name}-L0-H10.png"
 
 
 def test_beside_a_png_stands_what_no_font_here_has():
@@ -92,7 +92,7 @@ def test_picture_to_share(monkeypatch):
     assert picture.size == (1200, 675) and picture.getpixel((0, 0))[:3] == (255, 255, 255)
     provenance = json.loads(picture.text["provenance"])
     assert list(provenance["sentences"]) == ["A", "B"] and provenance["model"].endswith("all-MiniLM-L6-v2")
-    assert (file, kind) == ("selfattn-a-word-in-two-sentences-share.png", "image/png")
+    assert (file, kind) == ("selfattn-two-sentences-share.png", "image/png")
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])

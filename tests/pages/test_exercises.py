@@ -11,7 +11,7 @@ from selfattn.encoders.sources import BUNDLED_NAME
 from tests.pages.conftest import APP, open_link
 
 pytestmark = pytest.mark.slow
-ADDED, SCORES, WEIGHTS, DIVIDED = LINES.values()
+ADDED, SCORES, WEIGHTS, DIVIDED = LINES
 
 
 @pytest.fixture

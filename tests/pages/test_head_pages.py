@@ -11,30 +11,37 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from selfattn import load_encoder, notebook, numbers
 from selfattn.analysis.measures import MEASURES, Measure
 from selfattn.analysis.patterns import fits, nearest_first
+from selfattn.analysis.removing import alone
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.word_map import word_map
-from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import encoder_picker
+from selfattn.dashboard import encoder_picker, kernel_figure
 from selfattn.dashboard.cache import Cache, forget
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
+from selfattn.views.all_heads import profile
+from selfattn.views.one_head import left_out, surest_word
 from tests.encoders.test_loading import change_config
 
 from .conftest import open_link, open_page
-from .pictures import charts, matrix, spec_of
+from .pictures import charts, live, matrix, records_of, spec_of
 
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads.py"
 A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # a word of three pieces
 OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
+FIELDS = {key: value or "" for key, value in OWN.items()}
 
 
 def texts(at):
     return [element.value for element in at.get("text")]
+
+
+def bold(at):
+    return [element.value.replace("\\", "").strip("*") for element in at.markdown]
 
 
 def column(values):
@@ -44,79 +51,67 @@ def column(values):
 # Inside a head
 
 
-def rail(at):
-    return at.button_group(key="step")
+def printed(at, side, column):
+    """A column of the kernel figure, as it is printed."""
+    return [row["cells"][column] for row in live(at, "kernel")["sides"][side]["rows"]]
 
 
-@pytest.fixture
-def pieces(encoder):
-    """A piece of the word in each sentence, not the same one, and the head's steps there."""
-    sides = zip((A, B), (1, 2))
-    return [(encoder.encode(text).places("riverbanks")[0].positions[nth], encoder.encode(text)) for text, nth in sides]
+def drawn_strip(at, chart, strip):
+    """The numbers of a strip."""
+    cells = records_of(at.get("vega_lite_chart")[chart], "cells")
+    return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_the_followed_piece_is_the_one_that_is_chosen(encoder, pieces):
-    (in_a, a), (in_b, b) = pieces
-    chosen, first, second = {**OWN, "piece_a": in_a, "piece_b": in_b}, *(head_steps(encoder, e, 3, 7) for e in (a, b))
-    at = open_page(INSIDE, **chosen, step="maximum")
-    drawn = {metric.label[0]: float(metric.value.replace("−", "-").replace(",", "")) for metric in at.metric}
-    maxima = [float(steps["maximum"].values[place, 0]) for steps, place in ((first, in_a), (second, in_b))]
-    assert list(drawn.values()) == pytest.approx(maxima, abs=1e-4) and list(drawn) == ["A", "B"]
-    at = rail(at).set_value("weights").run()
-    rows = [row["layer"][0]["data"]["values"] for row in spec_of(at.get("vega_lite_chart")[0])["vconcat"]]
-    for row, encoding, place in zip(rows, (a, b), (in_a, in_b), strict=True):
-        assert [bar["v"] for bar in row] == column(encoding.weights(3, 7)[place])
+def test_the_page_follows_the_pieces_of_an_older_link(encoder):
+    at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", part="What if")
+    assert at.info[-1].value == "The link is an older one: its steps are now in one figure."
+    assert not {"step", "part"} & {*at.query_params}
+    assert [at.query_params[key] for key in ("piece_a", "piece_b")] == ["4", "5"]
+    for side, (text, place) in enumerate(((A, 4), (B, 5))):
+        trace = encoder.encode(text).trace(3, 7)
+        assert printed(at, side, "weight") == list(map(numbers.weight, trace.weights[place].tolist()))
+        assert printed(at, side, "score") == list(map(numbers.decimal, trace.scores[place].tolist()))
+        assert drawn_strip(at, 0, side) == column(encoder.encode(text).hidden[3][place])
+        assert drawn_strip(at, 2, side) == column(trace.context[place])
+    assert len(at.get("vega_lite_chart")) == 4
+    at = open_link("inside-a-head", **FIELDS, piece_a="99")
+    assert "The link asks for token '99', which A hasn't got." in at.warning[0].value.replace("\\", "")
 
 
-def test_every_step_stands_in_the_rail_and_one_is_shown(encoder):
-    at = open_page(INSIDE, **OWN, follow="A")
-    steps = head_steps(encoder, encoder.encode(A), 3, 7)
-    assert rail(at).options == [step.name for step in steps.steps] and rail(at).value == "input"
-    assert at.button(key="arrow_back").disabled
-    at = at.button(key="arrow_forward").click().run()
-    assert rail(at).value == "query"
-    assert [code.value for code in at.code if code.value.startswith("def")] == [steps["query"].code]
-    alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
-    assert rail(at.button(key="arrow_back").click().run()).value == "input"
-    at = rail(at).set_value("output").run()
-    assert at.button(key="arrow_forward").disabled and not at.button(key="arrow_back").disabled
+def test_a_click_on_a_token_asks_for_its_row_and_nothing_else_is_taken_over(encoder, monkeypatch):
+    kept = {}
+    monkeypatch.setattr(kernel_figure.st, "session_state", kept)
+    monkeypatch.setattr(kernel_figure.st, "query_params", params := {})
+    sides = {name: encoder.encode(text).places("riverbanks")[0] for name, text in zip("AB", (A, B))}
+    for value in (None, 3, [0], [2, 1], [0, 99], [0, -1], ["A", 1], [0, 1, 1], [0, 1.5]):
+        kernel_figure._choose(encoder, sides, "query", value)
+    assert not kept and not params
+    kernel_figure._choose(encoder, sides, "query", [1, 2])
+    assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_a_step_that_this_head_has_not_got_is_said():
-    at = open_link("inside-a-head", step="turned query")
-    assert rail(at).value == "input"
-    assert any("asks for the step" in warning.value for warning in at.warning)
+def test_the_switches_act_on_the_figure(encoder):
+    at = open_page(INSIDE, **OWN, even=True)
+    n = len(encoder.encode(A).tokens)
+    assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
+    assert any(text.startswith("A, changed: largest weight ") for text in texts(at))
+    place = encoder.encode(A).places("riverbanks")[0].positions[0]
+    at = open_page(INSIDE, **OWN, causal=True, temperature=2.0)
+    assert printed(at, 0, "masked")[place + 1 :] == ["−∞"] * (n - place - 1)
+    scaled = encoder.encode(A).trace(3, 7).scaled[place] / 2
+    assert printed(at, 0, "scaled") == list(map(numbers.decimal, scaled.tolist()))
+    at = open_page(INSIDE, **OWN, alone=True)
+    assert any(text.startswith("With L3 H7 as the only attention in the whole encoder") for text in texts(at))
+    ran = alone(encoder, A, 3, 7)
+    assert printed(at, 0, "weight") == list(map(numbers.weight, ran.weights(3, 7)[place].tolist()))
 
 
-def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(encoder):
-    encoding = encoder.encode(A)
-    place = encoding.places("riverbanks")[0].positions[0]
-    steps, other = head_steps(encoder, encoding, 3, 7), head_steps(encoder, encoding, 0, 2)
-
-    def written(at, steps, key):
-        score = numbers.decimal(float(steps.trace.scores[place, key]), 3)
-        return any(score in code.value and "sum, the score" in code.value for code in at.code)
-
-    first, then = (int(one.trace.scores[place].argmax()) for one in (steps, other))
-    at = open_page(INSIDE, **OWN, step="scores")
-    assert first != then and at.selectbox(key="with_a").value == first and written(at, steps, first)
-    at = at.select_slider(key="head").set_value("L0 H2").run()
-    assert at.selectbox(key="with_a").value == then and written(at, other, then)
-    at = at.selectbox(key="with_a").set_value(3).run()
-    assert at.select_slider(key="head").set_value("L3 H7").run().selectbox(key="with_a").value == 3
-    assert written(at, steps, 3)
-
-
-def test_even_weights_stand_beside_the_heads_own_on_one_scale(pieces):
-    (_, encoding), _ = pieces
-    at = open_page(INSIDE, **OWN, part="What if", even=True, follow="A")
-    place = encoding.places("riverbanks")[0].positions[0]
-    own, changed = spec_of(at.get("vega_lite_chart")[0])["vconcat"]
-    n, weights = len(encoding.tokens), encoding.weights(3, 7)[place]
-    assert [bar["v"] for bar in own["layer"][0]["data"]["values"]] == column(weights)
-    assert [bar["v"] for bar in changed["layer"][0]["data"]["values"]] == column([1 / n] * n)
-    for row in (own, changed):
-        assert row["layer"][0]["encoding"]["y"]["scale"]["domain"] == pytest.approx([0, float(weights.max())], abs=1e-5)
+@pytest.mark.parametrize("page", [INSIDE, ALL])
+def test_both_sentences_are_above_the_views_of_heads(page):
+    at = open_page(page, **{**OWN, "a": "The *old* riverbanks were muddy."})
+    first, second = (each.value for each in at.markdown if each.value.startswith((":violet", ":orange")))
+    assert first == r":violet[**A**]&emsp;The \*old\* :violet[**riverbanks**] were muddy\."
+    assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
 @pytest.fixture
@@ -135,9 +130,7 @@ def test_an_evicted_encoder_takes_its_results_along(tmp_path, checkpoint, starte
     started_with(first)
 
     def query():
-        at = open_page(INSIDE, head="L2 H1", step="query", follow="A", **own)
-        (row,) = spec_of(at.get("vega_lite_chart")[0])["vconcat"]
-        return [bar["v"] for bar in row["layer"][0]["data"]["values"]]
+        return drawn_strip(open_page(INSIDE, head="L2 H1", **own), 0, 2)
 
     before = query()
     started_with(checkpoint("DistilBERT"))
@@ -177,7 +170,9 @@ def test_the_cards_map_follows_the_switches_and_sorting_puts_the_most_first(enco
     encoding = encoder.encode(B)
     wanted = word_map(encoding, encoding.weights(3, 7), words=True, special=False)
     assert matrix(charts(at)[-1]).ravel().tolist() == column(wanted.matrix)
-    assert captions.hidden_weight({"L3 H7": wanted.hidden}) in texts(at)
+    assert left_out(wanted) in texts(at) and surest_word(wanted, "in L3 H7") in bold(at)
+    trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
+    assert printed(at, 0, "weight") == list(map(numbers.weight, trace.weights[place].tolist()))
     alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
     places = placed_heads(at).sort_values(["y", "x"])
     assert list(places["entropy"]) == sorted(places["entropy"], reverse=True)
@@ -188,9 +183,9 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
     monkeypatch.setitem(MEASURES, made.name, made)
     at = open_page(ALL, **OWN, measure=made.name)
     wanted = torch.stack([encoder.encode(A).weights(layer).amax((-2, -1)) for layer in range(6)])
-    assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
+    assert made.name in at.selectbox(key="measure").options and any("What it means." in text for text in texts(at))
     assert placed_heads(at)[made.name].tolist() == column(wanted)
-    assert any(f"({numbers.decimal(wanted.max())} slugs)" in text for text in texts(at))
+    assert any(f"({numbers.decimal(wanted.max())} slugs)" in text for text in bold(at))
     chart = notebook.all_heads(encoder, A, made.name, second=B, word="riverbanks").to_dict()
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
@@ -208,7 +203,7 @@ def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
     patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
-    assert captions.head_profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
+    assert profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
     (listed,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
     lines = re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", listed, re.M)
     frame = labelled_sentences().loc[own["row"]]
@@ -225,7 +220,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, start
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
     encoding = load_encoder(str(folder)).encode("The bank of the river.")
-    assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
+    assert profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 
 def test_a_removed_measure_is_refused():

@@ -21,14 +21,16 @@ from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STOPS, b
 from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
-from selfattn.captions.terms import TERMS
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.dashboard.answer import labelled_rows
+from selfattn.dashboard.navigation import ENTRIES
 from selfattn.lessons import worked_example
 from selfattn.lessons.one_head_by_hand import REAL
+from selfattn.lessons.terms import TERMS
+from selfattn.numbers import decimal, weight
 from tests.charts.test_theme import contrast
 from tests.pages.conftest import APP, open_link
-from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
+from tests.pages.pictures import bars, charts, kernel, lines, mark, matrix, same, tips
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +60,7 @@ def change(at, slug, **typed):
 
 def words(at):
     """All that the page says, captions included."""
-    return "\n".join(element.value for element in [*at.text, *at.markdown])
+    return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
 def softmax(scores):
@@ -174,7 +176,10 @@ def texts(slug):
     """What a stop says when its question is answered, and its pictures' number; what is folded away isn't read."""
     main = opened(slug).main
     shown = said(main) - sum(map(said, main.expander), Counter())
-    pictures = len(main.get("vega_lite_chart")) - sum(len(each.get("vega_lite_chart")) for each in main.expander)
+    pictures = sum(
+        len(main.get(kind)) - sum(len(each.get(kind)) for each in main.expander)
+        for kind in ("vega_lite_chart", "bidi_component")
+    )
     return [*shown.elements(), *STOPS[slug].OPTIONS], pictures
 
 
@@ -188,7 +193,7 @@ def test_a_core_stop_is_read_in_two_minutes_and_the_core_in_those_that_the_menu_
         more = [f"More beside it: {STOPS[each].TITLE}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
     minutes = sum(n_words(read) / 150 + pictures for read, pictures in map(texts, CORE))
-    menu = re.search(r"From scratch · (\d+) min", APP.read_text("utf-8"))[1]
+    menu = re.search(r"(\d+) min", ENTRIES["from-scratch"].title)[1]
     assert 1.4 * minutes <= int(menu) <= 1.6 * minutes
 
 
@@ -247,7 +252,7 @@ def test_the_lesson_plan_holds_every_core_stop_in_order_fills_45_minutes_and_sta
     [
         ("worked-example", {"query of “bank”": "$x$, :red[1]"}, "Type digits", "[1, 1] is drawn."),
         ("dot-product", {"query of bank": "0, 0"}, "got a zero vector", "the published numbers are drawn."),
-        ("three-words", {"query": "500, 1"}, "Expected scores up to 100", "the published numbers are drawn."),
+        ("three-words", {"query": "500"}, "expected 2 numbers, got 1", "[1, 1] is drawn."),
     ],
 )
 def test_numbers_that_cannot_be_used_leave_the_picture(slug, typed, expected, kept):
@@ -255,8 +260,9 @@ def test_numbers_that_cannot_be_used_leave_the_picture(slug, typed, expected, ke
     assert at.error[0].value == "These numbers can't be used."
     assert expected in words(at) and f"Until then {kept}" in words(at)
     drawn, published = (
-        [layer.values("x") for chart in charts(each) for layer in chart if layer.kind == "bar"]
-        for each in (at, opened(slug))
+        [each.proto.spec for each in page.get("vega_lite_chart")]
+        + [each.proto.json for each in page.get("bidi_component")]
+        for page in (at, opened(slug))
     )
     assert drawn == published
     assert not at.button(key=f"{slug}.reset").click().run().error
@@ -337,42 +343,66 @@ TYPED = [
     ),
     ("scaling", {"d_k": 32}, (softmax(np.array([-2, 2, -2, -2, 3]) * 4 / math.sqrt(32)), softmax(np.array([-8, 8, -8, -8, 12])))),
     (
-        "three-words", {"example": "good, not, the", "query": "2, 0", "2 not": "-1, 1"},
-        ([0, -2, 0], HALVED, np.exp(HALVED), softmax(HALVED)),
-    ),
-    (  # the added words are drawn and counted
-        "three-words", {"more": 2.0, "others": 50},
-        ([*BUDGET[:5], 0], [*np.exp(BUDGET[:5]), 50], [*softmax(BUDGET)[:5], softmax(BUDGET)[5:].sum()]),
-    ),
-    (
-        "worked-example",
-        {"example": "it", "query of “it”": "1, 2", "key of “street”": "0, 3", "value of “because”": "-1, 4"},
-        two_by_hand([1, 2], [(3, 1), (0, 3), (1.5, 0.5)], [(2, 1.5), (0, 1), (-1, 4)]),
-    ),
-    ("twelve-tokens", NOT_GOOD, (OF_12[False][4], OF_12[True][4], OF_12[False])),
-    ("twelve-tokens", {"causal": True, **NOT_GOOD}, (OF_12[False][4], OF_12[True][4], OF_12[True])),
-    (
         "annotated-heatmap", {"example": "twelve tokens", "causal": False, "Q = K of soundtrack": "0, 2"},
         (twelve(False, p3=(0, 1), p4=(0, 1), p8=(0, 2), p10=(19, 19)),),
     ),
     ("not-symmetric", {}, (BANK @ BANK.T, softmax(BANK @ BANK.T / math.sqrt(2)))),
     ("residual", {}, (residual(1, False),)),
     ("residual", {"sentence": "loan"}, (residual(-1, True),)),
-    ("dot-product", {"example": "a and b", "a": "1, 2", "b": "2, -3"}, ({"a": (1, 2), "b": (2, -3)},)),
+    (
+        "dot-product", {"example": "a and b", "a": "1, 2", "b": "2, -3", "angle": 90, "length": 3.0},
+        ({"a": (1, 2), "b": (2, -3)}, {"a": (2, 0), "b": (0, 3)}),
+    ),
     (
         "geometry",
         {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"},
         ({"it": (1, 0), "street": (2, -1)}, MIXED[2], {"animal": (4, 4), "context": MIXED[3][-1]}),
     ),
     ("learned", {"target": "because", "steps": 3, "rate": 0.5}, followed(steps=3, rate=0.5)),
-    ("hide-a-word", {"sentence": "river", "hidden": 4}, (None, None, with_and_without(4, 1, False))),
-    ("hide-a-word", {"sentence": "loan", "hidden": 2}, (None, None, with_and_without(2, -1, True))),
+    ("hide-a-word", {"sentence": "river", "hidden": 4}, (with_and_without(4, 1, False),)),
+    ("hide-a-word", {"sentence": "loan", "hidden": 2}, (with_and_without(2, -1, True),)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
 def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
+
+
+BY_KERNEL = [
+    (
+        "three-words", {"example": "good, not, the", "query": "2, 0", "2 not": "-1, 1"},
+        two_by_hand([2, 0], [(0, 1), (-1, 1), (0, 0)], np.zeros((3, 2))),
+    ),
+    (
+        "worked-example",
+        {"example": "it", "query of “it”": "1, 2", "key of “street”": "0, 3", "value of “because”": "-1, 4"},
+        two_by_hand([1, 2], [(3, 1), (0, 3), (1.5, 0.5)], [(2, 1.5), (0, 1), (-1, 4)]),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
+def test_kernel_of_typed_numbers(slug, typed, expected):
+    (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
+    assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
+    assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
+    assert cells["weight"] == list(map(weight, weights))
+    assert np.allclose(drawn, 1000 * handed, atol=0.51)
+
+
+def test_kernel_of_a_raised_score_and_more_words():
+    cells, _ = kernel(stop("three-words", more=2.0, others=50))
+    assert cells["weight"] == list(map(weight, softmax(BUDGET))) and cells["term raised by"][4:6] == ["2.00", "0.00"]
+    assert len(kernel(stop("three-words", others=200))[0]["weight"]) == 24
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_kernel_of_twelve_tokens(causal):
+    at = stop("twelve-tokens", causal=causal, **NOT_GOOD)
+    for asks in (4, 10):
+        at.session_state["twelve-tokens.asking"] = asks  # as after a click
+        assert kernel(at.run())[0]["weight"] == list(map(weight, OF_12[causal][asks]))
 
 
 # The stops that run the encoder
@@ -385,12 +415,8 @@ def test_one_word_one_vector(encoder):
     vectors = torch.stack(
         [each.hidden[:, list(each.places("bat")[0].positions)].mean(1) for each in encodings]
     )  # (3, 7, d_model)
-    plane, baselines, cosines = charts(at)
-    expected = cosine_similarity(vectors[:, None], vectors[None], dim=-1)  # sentence, sentence, layer
-    last = expected[..., 6]
-    assert_drawn([cosines], expected[..., 3])
-    lowest = sorted(np.unravel_index(expected[..., 3].numpy().argmin(), (3, 3)))
-    assert f"Lowest: sentences {lowest[0] + 1} and {lowest[1] + 1}, cosine {expected[..., 3].min():.2f}." in words(at)
+    plane, baselines = charts(at)
+    last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # sentence, sentence
     drawn = lines(baselines)
     assert drawn["same sense"][6] == pytest.approx(float(last[0, 2]), abs=1e-5)
     assert drawn["different senses"][6] == pytest.approx(float((last[0, 1] + last[1, 2]) / 2), abs=1e-5)
@@ -433,28 +459,22 @@ def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
 
 def test_padding_weighs_nothing(encoder):
     at = stop("padding-mask", sentence="One two three.", layer=3, head=7)
-    change(at, "padding-mask", extra=5, row=4)
-    n = len(encoder.encode("One two three.").tokens)
+    change(at, "padding-mask", extra=5)
+    alone = encoder.encode("One two three.").weights(3, 7)[2]
+    n = len(alone)
     trace = encoder.encode("One two three.", pad_to=n + 5).trace(3, 7)
-    alone, masked, weights = (mark(chart, "rect").records["v"].tolist() for chart in charts(at))
-    assert alone == pytest.approx(encoder.encode("One two three.").weights(3, 7)[4].tolist(), abs=1e-5)
-    assert weights == pytest.approx(trace.weights[4].tolist(), abs=1e-5) and weights[n:] == [0.0] * 5
-    assert masked == pytest.approx(trace.masked[4, :n].tolist(), rel=1e-4)
-    assert mark(charts(at)[1], "text").records["i"].tolist() == list(range(n, n + 5))
+    cells, _ = kernel(at)
+    assert cells["weight"] == [*map(weight, alone), *["0.00"] * 5] and cells["masked"][n:] == ["−∞"] * 5
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # as the question's answer says
 
 
 def test_the_kernel_is_shown_as_it_runs_also_for_all_heads_of_a_layer_at_once(encoder):
-    picture = re.sub("\u200b|\\\\u200b", "", opened("kernel").get("vega_lite_chart")[0].proto.spec)
-    picture = re.sub("\u00a0|\\\\u00a0", " ", picture)
-    assert '"    scores = query @ key.transpose(-2, -1)' in picture  # indented, as Python needs it
     at = stop("kernel", example="all heads of a real layer")
-    shown = [text.replace("\u00a0", " ") for text in mark(charts(at)[0], "text").values("text")]
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)
+    assert any(f"scores = query @ key.transpose(-2, -1)   # (12, {n}, {n})" in each.value for each in at.code)
     weights = encoder.reference_weights(encoding.text)[0, 11, encoding.words[1].start]
-    row = ", ".join(f"{number:.2f}" for number in weights[:6].tolist())
-    assert any(re.match(rf"weights\s+\(12, {n}, {n}\)\s+{re.escape(f'[{row}, …]')}$", text) for text in shown)
+    assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
 def test_a_word_is_hidden_in_the_real_encoder(encoder):

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from selfattn.captions.terms import TERMS
+from selfattn.lessons.terms import TERMS
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("pages", "selfattn/dashboard", "selfattn/captions")

@@ -9,12 +9,13 @@ import pytest
 import torch
 from vl_convert import vegalite_to_svg
 
-from selfattn import Head, Hide
+from selfattn import Head, Hide, numbers
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.views.one_head import against, whole_head
+from selfattn.panel import Look
+from selfattn.views.one_head import against, head_maps, largest_difference, left_out, surest_word
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 HEAD = Head(3, 7)
@@ -25,8 +26,8 @@ def placed(sides):
     return {name: PlacedWord(side.encoding, side.word.positions) for name, side in sides.items()}
 
 
-def specs(pictures):
-    return {name: picture.spec for name, picture in pictures.items()}
+def specs(panels):
+    return {panel.sentences[0]: panel.picture(Look()) for panel in panels}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def maps(sides):
 
 @pytest.fixture(scope="module")
 def charts(placed, maps):
-    return specs(whole_head(placed, maps, HEAD, LIGHT, "scratch"))
+    return specs(head_maps(placed, maps, HEAD, "scratch"))
 
 
 @pytest.mark.parametrize("sentence", ["A", "B"])
@@ -60,7 +61,7 @@ def two_maps(**n):
         groups, special = [(i,) for i in range(count)], [False] * count
         views[name] = WordMap(labels=labels, groups=groups, special=special, matrix=torch.eye(count))
     word = SimpleNamespace(positions=[1], sentence=SimpleNamespace(hides=(), words=()))
-    return specs(whole_head(dict.fromkeys("AB", word), views, HEAD, LIGHT, "scratch")).values()
+    return specs(head_maps(dict.fromkeys("AB", word), views, HEAD, "scratch")).values()
 
 
 def whole_width(spec):
@@ -83,34 +84,63 @@ def test_long_sentences_that_differ_in_length_have_pictures_of_one_scale():
     assert sizes == [(400, 400), (330, 330)]
 
 
-def test_a_hidden_word_stands_in_its_sentences_title_and_name(encoder, placed, maps):
+def test_a_map_names_its_head_its_source_and_the_hidden_word(encoder, placed, maps):
     b = placed["B"]
     (wings,) = b.sentence.places("wings")
     without = encoder.encode(b.sentence.text, hidden=[Hide(b.positions, wings.positions)])
-    pictures = whole_head(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, LIGHT, "own")
-    assert [chart["title"]["text"] for chart in specs(pictures).values()] == ["A   L3 H7", 'B   L3 H7, "wings" hidden']
-    assert pictures["B"].name == 'what each word attends to in B, model\'s own, "wings" hidden'
+    panels = [*head_maps(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, "own")]
+    titles = [chart["title"]["text"] for chart in specs(panels).values()]
+    assert titles == ["A   L3 H7, model's own", 'B   L3 H7, model\'s own, "wings" hidden']
+    assert [(panel.name, panel.one_head) for panel in panels] == [("map of A", True), ("map of B", True)]
+    for panel, view in zip(panels, maps.values()):
+        assert panel.table["weight"].tolist() == pytest.approx(view.matrix.flatten().tolist())
+
+
+def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), **more):
+    return WordMap(labels=labels, groups=((0,), (1,), (2,)), special=special, matrix=torch.tensor(matrix), **more)
+
+
+def test_a_map_says_what_is_largest_and_what_is_left_out():
+    view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
+    assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
+    to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])
+    assert surest_word(to_special, "in A").endswith(": 0.60 to [CLS].")
+    assert surest_word(replace(view, special=(True, True, True)), "in A") == "There is no word in A."
+    errors = a_map([[0.0, 1e-7, 0.0], [0.0, -2.9e-7, 0.0], [0.0, 0.0, 0.0]])
+    assert largest_difference(errors, "B") == 'In B the largest difference is 0.0000003, from "beam" to "beam".'
+    assert left_out(view) == ""
+    assert left_out(replace(view, hidden=0.314, step=2)) == (
+        "Special tokens took 31 % of the weight. Each row was scaled up to sum to 1. Each cell is the largest of 2 × 2 weights, "
+        "because a picture holds at most 256 rows."
+    )
 
 
 @pytest.mark.slow
 def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, placed):
     comparison = compare_sentences(*placed.values(), *HEAD)
-    _, whole = against(placed, HEAD, LIGHT)
-    spec = whole.spec
+    row, whole = against(placed, HEAD)
+    spec = whole.picture(Look())
     folded = [{token.casefold(): at for at, token in enumerate(s.encoding.tokens)} for s in sides.values()]
     largest = np.nanmax(np.abs(comparison.matrix))
     cells = [item for item in drawn(spec, "rect") if "weight in A minus weight in B" in item.get("description", "")]
     labels = comparison.labels
-    numbers = {(labels[row["row"]], labels[row["column"]]): row["value"] for row in spec["datasets"]["cells"]}
-    for (query, key), value in numbers.items():
+    values = {(labels[row["row"]], labels[row["column"]]): row["value"] for row in spec["datasets"]["cells"]}
+    for (query, key), value in values.items():
         a, b = (
             float(side.weights[places[query.casefold()], places[key.casefold()]])
             for side, places in zip(sides.values(), folded)
         )
         assert value == pytest.approx(a - b, abs=1e-5), (query, key)
-    for item, value in zip(cells, numbers.values(), strict=True):
+    for item, value in zip(cells, values.values(), strict=True):
         assert same_color(item["fill"], on_ramp(LIGHT.signed, (value / largest + 1) / 2))
     hues = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert hues["beam"] == LIGHT.sentence_a and hues["wings"] == LIGHT.sentence_b and hues["crane"] == LIGHT.muted
     assert texts(spec, "legend-title") == ["weight in A minus weight in B"]
     assert texts(spec, "title-text") == ["A minus B   L3 H7"]
+    own = comparison.matrix[comparison.chosen]
+    top = int(np.nanargmax(np.abs(own)))
+    more = f"{numbers.weight(abs(own[top]))} {'more' if own[top] > 0 else 'less'}"
+    assert whole.finding == f'"{labels[comparison.chosen]}" differs most in what it gives "{labels[top]}": {more} in A.'
+    alone = row.table[row.table["only"] != ""].fillna(0.0)
+    most = alone.loc[(alone["a"] + alone["b"]).idxmax()]
+    assert f'gives "{most["text"]}" most: {numbers.weight(most["a"] + most["b"])} in {most["only"]}.' in row.finding

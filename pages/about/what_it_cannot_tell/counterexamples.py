@@ -7,6 +7,7 @@ import torch
 
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import noise_floor
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -14,8 +15,10 @@ from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sente
 from selfattn.lessons import counterexamples, pronouns
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
+from selfattn.panel import Panel
 from selfattn.senses import HiddenWordsReport, hidden_words
 from selfattn.tidy_tables import heads_frame
+from selfattn.views.lesson import drawing, lesson_panel
 
 HIDDEN_WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
 TIE = 1e-6
@@ -31,26 +34,23 @@ def stored_or_measured(encoder: Encoder, stored: HiddenWordsReport | None) -> Hi
     return stored or cached(encoder, "hidden words", partial(hidden_words, encoder, few), title, costly=True)
 
 
-def weight_example(encoder: Encoder) -> tuple[str, pd.DataFrame | None]:
-    """Other weights for the same context, as a sentence and a frame."""
+def weights_panel(encoder: Encoder) -> Panel | None:
+    """Other weights for the same context; None where this encoder has none for the text, which has too few tokens."""
     passage = cached_encode(encoder, PASSAGE)
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
-        return "In this encoder no other row of weights was found for this text: it has too few tokens.", None
+        return None
     top = rows.before.topk(8).indices.tolist()
-    frame = pd.DataFrame(
-        {
-            "token": [f"{place}: {passage.tokens[place]}" for place in top],
-            "its own weights": rows.before[top].tolist(),
-            "other weights, same context": rows.after[top].tolist(),
-        }
+    columns = {"Its own weights": rows.before[top], "Other weights, same context": rows.after[top]}
+    frame = pd.DataFrame({"token": [f"{place}: {passage.tokens[place]}" for place in top], **columns})
+    most = 1.2 * float(torch.stack([*columns.values()]).max())  # one scale for both, with room for the numbers
+    before, after = (weight(float(row[0])) for row in columns.values())
+    return lesson_panel(
+        "other weights",
+        f'{head} could move {share(rows.moved)} of the weight of "{passage.tokens[2]}" elsewhere and mix the same context.',
+        {title: drawing(bar_list, frame, title, domain=(0, most)) for title in columns},
+        note=f"Its favourite gets {after} instead of {before}; the context differs by {error(rows.difference)}.",
     )
-    said = (
-        f'{head}, "{passage.tokens[2]}": {share(rows.moved)} of all weight moved elsewhere; its favourite has '
-        f"{weight(float(rows.after[top[0]]))} instead of {weight(float(rows.before[top[0]]))}. The context differs by "
-        f"{error(rows.difference)}."
-    )
-    return said, frame
 
 
 def removal_example(encoder: Encoder) -> tuple[str, str]:

@@ -3,19 +3,18 @@
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
-from selfattn.charts.bars import bar_list
 from selfattn.check import raw_c_measured
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, show_panel, this_page
+from selfattn.dashboard.figures import heading, show_panel, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PAIRS
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
-from selfattn.numbers import error, weight
+from selfattn.numbers import error
 from selfattn.senses import HiddenWordsReport
 from selfattn.views.senses import attention
 
@@ -36,21 +35,15 @@ def show_hidden_words(encoder: Encoder) -> None:
 
 def show_weights(encoder: Encoder) -> None:
     key, title = "counter-examples", "Looking for counter-examples ..."
-    same, frame = cached(encoder, key, lambda _: counterexamples.weight_example(encoder), title)
+    panel = cached(encoder, key, lambda _: counterexamples.weights_panel(encoder), title)
     st.markdown("#### Other weights, the same result")
     teaching.prose(
         "In a text with more tokens than a head has dimensions, many rows of weights mix the very same context."
     )
-    if frame is None:
-        st.text(same, width="stretch")
-        return
-    own, other = frame.columns[1:]
-    top = 1.2 * float(frame[[own, other]].max(axis=None))  # one scale for both, with room for the numbers
-    with teaching.row():
-        for column in (own, other):
-            chart = bar_list(frame, column, current_theme(), domain=(0, top))
-            teaching.figure(column.capitalize(), chart, f"These eight: {weight(frame[column].sum())} of 1.", 400)
-    st.text(same, width="stretch")
+    if panel:
+        show_panel(panel)
+    else:
+        st.text("In this encoder no other row of weights was found for this text: it has too few tokens.")
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:

@@ -12,7 +12,8 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.compute_again import labelled, stored_report
-from selfattn.dashboard.figures import VIEWS, say, show_error
+from selfattn.dashboard.figures import say, show_error
+from selfattn.dashboard.navigation import ENTRIES
 from selfattn.dashboard.pickers import open_sentences
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.encoder import Encoder, Progress
@@ -130,4 +131,4 @@ def show_opened() -> None:
     """Call first: lead to the main view where a sentence was opened."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
-        st.switch_page(VIEWS["main"][0], query_params=opened)
+        st.switch_page(ENTRIES[""].path, query_params=opened)

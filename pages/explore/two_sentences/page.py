@@ -9,7 +9,8 @@ from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import literal, say, show_links, show_panel, this_page
+from selfattn.dashboard.figures import literal, say, show_panel, this_page
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import keep_head, segmented
 from selfattn.dashboard.word_figure import hidden_words_now, note_hidden, show_figure
@@ -83,6 +84,6 @@ if not asked:  # what follows gives the answer away
     show_nearest(encoder, pair, way)
     with st.expander("Six views to open"):
         st.markdown("\n".join(LINKS))
-        show_links("lessons")
+        show_link("from-scratch", "New to attention? Start here")
     if answer.complete(encoder, pair, way):
         st.rerun()

@@ -9,10 +9,11 @@ import streamlit as st
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
-from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session, teaching
-from selfattn.dashboard.figures import current_theme, heading
+from selfattn.dashboard.figures import current_theme, heading, this_page
+from selfattn.dashboard.navigation import show_link
 from selfattn.lessons.one_head_by_hand import REAL
+from selfattn.lessons.terms import TERMS
 
 # Arrow and Page keys change the stop: a projector's remote sends them. Fields that use these keys keep them.
 KEYS = """
@@ -96,19 +97,16 @@ def show_ways_on(here: str) -> None:
         step("Previous", before, "previous below")
         step("Next", after, "next below")
         if here == CORE[-1]:
-            st.page_link(
-                "pages/explore/two_sentences/page.py", label="On: guess which word changes “bank” most, in any sentence",
-                icon=":material/arrow_forward:", query_params=class_materials.guess_first(*REAL.sentences, word=REAL.word),
-            )  # fmt: skip
+            guess = class_materials.guess_first(*REAL.sentences, word=REAL.word)
+            show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
 
 
 asked = st.query_params.get("stop")
 here = asked if asked in STOPS else CORE[0]
 before, after = neighbours(here)
-teaching.fit_pictures()
 session.STOP.set(here)
 show_strip(here)
-stop = STOPS[here]
+stop, this_page().name = STOPS[here], f"from-scratch-{here}"
 heading(stop.TITLE)
 picture, numbers = teaching.sides()
 options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # a fixed order that hides the answer

@@ -38,7 +38,9 @@ def page(answers: bool) -> str:
     context = _numbers(trace.context[0].round(decimals=2))
     parts = (
         f"<h1>{title}</h1>{name}",
-        _by_hand(three, {"key": softmax.KEYS}, softmax.steps(), ".2f", ".2f", answers),
+        _by_hand(
+            three, {"key": softmax.KEYS}, worked_example.steps(softmax.compute(), softmax.TOKENS), ".2f", ".2f", answers
+        ),
         _by_hand(worked, {"key": KEYS, "value": VALUES}, worked_example.steps(trace), ",.0f", ".0%", answers),
         f"<p>The context (weights × values, added up):</p>{_blank(LINE, context, answers)}",
         _map(answers),

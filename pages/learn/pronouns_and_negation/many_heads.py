@@ -11,10 +11,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.copy_as_python import load
-from selfattn.dashboard.figures import show_chart, this_page
+from selfattn.dashboard.figures import this_page
 from selfattn.encoders.encoder import Encoder
+from selfattn.views.lesson import drawing
 
 KINDS = ("a special token", "itself", "the token before", "the token after", "another token")
 
@@ -44,8 +46,9 @@ def show(encoder: Encoder) -> None:
     tokens = heads.sort_values(["head", "layer"])["token"]
     labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # an ellipsis marks a cut
     looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
-    chart = teaching.grid(weights.T, across, numbers=labels, **looks)
-    show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")
+    chart = drawing(heatmap, weights.T, across, numbers=labels, **looks)
+    finding = f"In most heads the favourite is {most}: {kinds}."
+    teaching.steps("favourites", finding, {"What gets most weight in each head": chart})
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
         "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "

@@ -10,15 +10,17 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.copy_as_python import load
-from selfattn.dashboard.figures import show_chart, this_page
+from selfattn.dashboard.figures import this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import MOVIE, NEGATION_PAIRS, Negation
 from selfattn.lessons.encoded_words import first_word, weight_on
+from selfattn.views.lesson import drawing
 from selfattn.words import split_words, to_groups
 
 OPTIONS = ("yes, amazing gives not at most half as much as good does", "no, amazing gives more than that")
@@ -69,12 +71,12 @@ def show(encoder: Encoder) -> None:
         "back would pass any test on the second alone. So from the weight on the negator we take the weight that the same "
         "place gets in the plain sentence. What is left is drawn."
     )
-    caption = (
-        f"{best}: {float(negator[best]):.2f} on the negator, {float(instead[best]):.2f} on that place without one. "
-        f"{int((gain > 0.1).sum())} of {gain.numel()} heads gain more than .10."
+    teaching.steps(
+        "negator",
+        f"{best}: {float(negator[best]):.2f} on the negator, {float(instead[best]):.2f} on that place without one.",
+        {"Weight on the negator beyond that of its place": teaching.heads_chart(gain, kind="signed")},
+        note=f"{int((gain > 0.1).sum())} of {gain.numel()} heads gain more than .10.",
     )
-    chart = teaching.heads_chart(gain, kind="signed")
-    show_chart(chart, caption, name="weight on the negator beyond that of its place")
     teaching.prose(
         "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
         "And the head was chosen on these very pairs, so its figure is a little flattered."
@@ -83,14 +85,13 @@ def show(encoder: Encoder) -> None:
 
 def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor]) -> None:
     printed = pd.DataFrame({"token": [word.text for word in movie.words], "weight": ILLUSTRATIVE_ROW})
-    pictures = [("“good”, as printed", printed, f"On not: {ILLUSTRATIVE_ROW[NOT]:.2f}.")]
-    for word, row in rows.items():
-        rest = f"on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
-        frame = printed.assign(weight=row.tolist())
-        pictures.append((f"“{word}”, {head}", frame, f"On not: {float(row[NOT]):.2f}; {rest}"))
-    with teaching.row():
-        for title, frame, caption in pictures:
-            teaching.figure(title, teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
+    frames = {"“good”, as printed": printed}
+    frames |= {f"“{word}”, {head}": printed.assign(weight=row.tolist()) for word, row in rows.items()}
+    charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.2), width=200) for title, frame in frames.items()}
+    given = ", ".join(f'"{word}" gives it {float(row[NOT]):.2f}' for word, row in rows.items())
+    rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} of “{word}”" for word, row in rows.items())
+    finding = f'As printed, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}; in {head} {given}.'
+    teaching.steps("movie", finding, charts, note=f"On special tokens, which are not drawn: {rest}.")
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:

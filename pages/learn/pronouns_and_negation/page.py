@@ -9,7 +9,6 @@ from selfattn.dashboard.pickers import segmented
 VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 
 heading("Pronouns and negation")
-teaching.fit_pictures()
 teaching.prose(
     'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here all heads take the '
     "test, on many sentences, beside what luck and mere position would give."

@@ -3,17 +3,19 @@
 import pandas as pd
 import streamlit as st
 
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.compute_again import offer_again, stored_or_made
 from selfattn.dashboard.copy_as_python import load
-from selfattn.dashboard.figures import say, show_chart, this_page
+from selfattn.dashboard.figures import say, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import share, span, weight
+from selfattn.views.lesson import drawing
 
 LEAN = 0.05  # a smaller difference between two weights is no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
@@ -72,12 +74,12 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
 def _map(weights: pronouns.PronounWeights) -> None:
     right = pronouns.accuracy(weights.preference)
     best = Head(*divmod(int(right.argmax()), right.shape[1]))
-    caption = (
-        f"Share right minus .50, over all sentences. {best} is right in {share(float(right.max()))}; "
-        f"{int((right > 0.5).sum())} heads are right more often than not."
+    finding = (
+        f"Over all sentences {best} is right in {share(float(right.max()))}; {int((right > 0.5).sum())} heads are right more "
+        "often than not."
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
-    show_chart(chart, caption, name="pronouns: share right minus .50")
+    teaching.steps("pronouns", finding, {"Share right minus .50": chart})
 
 
 def _twins(weights: pronouns.PronounWeights) -> None:
@@ -112,10 +114,9 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     lean = f'leans to "{nouns[weights.index(max(weights))]}"' if apart >= LEAN else "leans to neither"
     counted = [int((side * row.preference >= LEAN).sum()) for side in (1, -1)]
     bars = pd.DataFrame({"token": [*nouns, "all else"], "weight": [*weights, 1 - sum(weights)]})
-    teaching.figure(
-        f"What “{UNRESOLVED.pronoun}” gives them in {head}",
-        teaching.bars(bars, "weight", number=".3f", domain=(0, 1.2)),
-        f'This head {lean}. Of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to '
-        f'"{nouns[1]}" (a lean is a difference of {LEAN:.2f} or more).',
-        420,
+    teaching.steps(
+        "unresolved",
+        f'{head} {lean}; of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
+        {f"What “{UNRESOLVED.pronoun}” gives them": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
+        note=f"A lean is a difference of {LEAN:.2f} or more.",
     )

@@ -88,7 +88,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Show the text of data-tip beside what the pointer or the keyboard is on; Escape hides it. */
+/** Show the text of data-tip beside what the pointer or the keyboard is on; Escape hides it. Returns a function that shows a node's. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -111,6 +111,48 @@ function addTooltip(root) {
     onkeydown: (event) => event.key === "Escape" && hide(),
   });
   root.append(box);
+  return (target) => show({ target });
+}
+
+/** A component in its parent. A kind of it has show(data, send), paint() and layOut(), which follows each change of size. */
+class View {
+  constructor(parent, name) {
+    this.body = element("div", "body");
+    this.root = element("div", `selfattn ${name}`, this.body);
+    parent.append(this.root);
+    this.tell = addTooltip(this.root);
+    this.observer = new ResizeObserver(() => (this.frame ??= requestAnimationFrame(() => this.layOutAgain())));
+    this.observer.observe(this.root);
+  }
+
+  layOutAgain() {
+    this.frame = null;
+    this.layOut();
+  }
+
+  /** Take over choices and draw them. */
+  set(choices) {
+    if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
+    Object.assign(this, choices);
+    this.paint();
+  }
+}
+
+const views = new WeakMap(); // by parentElement
+
+/** Show the data in the parent's view, of this kind, made by the first call. Returns the clean-up of this call. */
+function showIn(Kind, name, { data, parentElement, setStateValue }) {
+  const view = views.get(parentElement) ?? new Kind(parentElement, name);
+  views.set(parentElement, view);
+  const call = (view.calls = (view.calls ?? 0) + 1);
+  view.show(data, setStateValue);
+  // A call that a later one has overtaken is cleaned up as well, while the view lives on.
+  return () => {
+    if (view.calls !== call) return;
+    views.delete(parentElement);
+    view.observer.disconnect();
+    view.root.remove();
+  };
 }
 
 /** One tab stop for many items: arrow keys, Home and End move between them, `columns` in a row. Returns a function that sets the stop. */

@@ -4,36 +4,13 @@ const PRINTED = 0.05; // the map and the bars print numbers from here on
 const BLANK = "\u00a0"; // a line without text keeps its height
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
-const views = new WeakMap(); // by parentElement
-
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
-export default function way({ data, parentElement, setStateValue }) {
-  const view = views.get(parentElement) ?? new WayView(parentElement);
-  views.set(parentElement, view);
-  const call = view.show(data, setStateValue);
-  // A call that a later one has overtaken is cleaned up as well, while the view lives on.
-  return () => {
-    if (view.calls !== call) return;
-    views.delete(parentElement);
-    view.observer.disconnect();
-    view.root.remove();
-  };
+export default function way(given) {
+  return showIn(WayView, "way", given);
 }
 
 /** The data, the visitor's choices, and the parts that draw them. */
-class WayView {
-  calls = 0;
-
-  constructor(parent) {
-    this.body = element("div");
-    this.root = element("div", "selfattn way", this.body);
-    parent.append(this.root);
-    addTooltip(this.root);
-    const again = () => (this.frame ??= requestAnimationFrame(() => this.layOut()));
-    this.observer = new ResizeObserver(again);
-    this.observer.observe(this.root);
-  }
-
+class WayView extends View {
   show(data, send) {
     if (data.key !== this.data?.key) {
       const { hidden, head } = data.chosen;
@@ -47,7 +24,6 @@ class WayView {
     for (const part of this.parts) part.show?.();
     this.paint();
     this.layOut();
-    return ++this.calls;
   }
 
   build() {
@@ -65,7 +41,6 @@ class WayView {
   }
 
   layOut() {
-    this.frame = null;
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
@@ -93,12 +68,6 @@ class WayView {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
     return { side, at: this.drawn(side) };
-  }
-
-  /** Take over choices and draw them. */
-  set(choices) {
-    Object.assign(this, choices);
-    this.paint();
   }
 
   press(side, at) {

@@ -31,7 +31,7 @@ NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
     slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(_PATH, 1) for place, slug in enumerate(row)
 }
 STEPS = tuple(dict.fromkeys(stop.STEP for stop in STOPS.values()))  # the boxes of the diagram, in order
-FIRST = {  # the terms of selfattn.captions.terms that first stand at a stop
+FIRST = {  # the terms of selfattn.lessons.terms that first stand at a stop
     "one-vector": ("encoder", "layer", "cosine"), "soft-lookup": ("query", "key", "value"),
     "projections": ("embedding", "projection", "token"), "dot-product": ("dot product", "score", "head"),
     "three-words": ("softmax", "weight"), "causal-mask": ("mask",),

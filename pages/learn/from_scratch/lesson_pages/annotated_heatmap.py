@@ -6,11 +6,13 @@ Source: the published figure, whose weights are printed with two decimals.
 import streamlit as st
 
 from pages.learn.from_scratch.lesson_pages import twelve_tokens
-from pages.learn.from_scratch.lesson_pages.twelve_tokens import OF_THE_MAP, TOKENS
+from pages.learn.from_scratch.lesson_pages.twelve_tokens import AMAZING, OF_THE_MAP, TOKENS
 from selfattn.analysis.what_if import causal_mask
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand
+from selfattn.views.lesson import drawing
 
 TITLE = "A whole sentence: read the map"
 STEP = "softmax"
@@ -33,23 +35,15 @@ def show(picture) -> None:
         )
         made = one_head_by_hand.compute(sentence)
         trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
-        tokens, rows = made.words, list(range(5))
+        tokens, row = made.words, one_head_by_hand.BANK
     else:
         published = {f"Q = K of {TOKENS[place]}": vector for place, vector in OF_THE_MAP.items()}
         typed = teaching.vectors("annotated-heatmap", published)
         trace = twelve_tokens.compute(dict(zip(OF_THE_MAP, typed.values())), causal=causal)
-        tokens, rows = TOKENS, list(OF_THE_MAP)
-    chart = teaching.grid(trace.weights, tokens, cell=80 if thread else 48)
+        tokens, row = TOKENS, AMAZING
+    weights = trace.weights[row].tolist()
+    most = " and ".join(f'"{token}"' for token, weight in zip(tokens, weights) if weight > 0.9 * max(weights))
+    chart = drawing(heatmap, trace.weights, tokens, cell=80 if thread else 48)
     with picture:
-        teaching.steps(
-            {"weights": ("Every weight of the sentence", chart)}, _caption(trace, tokens, rows), ("masked", "weights")
-        )
-
-
-def _caption(trace: AttentionTrace, tokens, rows) -> str:
-    sentences = []
-    for row in rows:
-        top = float(trace.weights[row].max())
-        most = [token for token, weight in zip(tokens, trace.weights[row].tolist()) if weight > 0.9 * top]
-        sentences.append(f'"{tokens[row]}" attends most to {", ".join(most[:4])} ({top:.2f})')
-    return "; ".join(sentences) + "."
+        finding = f'"{tokens[row]}" attends most to {most}: {max(weights):.2f}.'
+        teaching.steps("map", finding, {"Every weight of the sentence": chart}, "masked", "weights")

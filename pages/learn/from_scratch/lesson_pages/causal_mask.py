@@ -23,12 +23,12 @@ REASON = (
     "sums to 1; dividing by the row's sum repairs that. Adding −∞ does both at once."
 )
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see the later *river*; an encoder has none."
-LINES = {  # of the four ways, in their order
-    "added": "weights = softmax(scaled.masked_fill(~allowed, -inf))",
-    "scores": "weights = softmax(scaled * allowed)",
-    "weights": "weights = softmax(scaled) * allowed",
-    "divided": "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
-}
+LINES = (  # of the four ways, in their order
+    "weights = softmax(scaled.masked_fill(~allowed, -inf))",
+    "weights = softmax(scaled * allowed)",
+    "weights = softmax(scaled) * allowed",
+    "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
+)
 WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 HAND_MADE = {"first": twelve_tokens.QUERIES_AND_KEYS, "second": twelve_tokens.OF_THE_MAP}
 SOURCES = {
@@ -55,17 +55,14 @@ def show(picture) -> None:
         allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
     hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden")
     ways = four_ways(trace, allowed[hidden])
-    charts = {
-        line: (way.name.capitalize(), teaching.small_map(way.weights, tokens, maximum=1.0))
-        for line, way in zip(LINES, ways)
-    }
-    caption = " ".join(
-        f"{way.name.capitalize()}: hidden words get up to {way.leaked.max():.2f} of a row, which sums to "
-        f"{'1' if way.weights.sum(-1).min() > 0.995 else f'as little as {way.weights.sum(-1).min():.2f}'}."
-        for way in ways
+    charts = {way.name.capitalize(): teaching.small_map(way.weights, tokens, maximum=1.0) for way in ways}
+    _, scores, cut, _ = ways
+    finding = (
+        f"With the scores times 0, hidden words keep up to {scores.leaked.max():.2f} of a row; with the weights times 0, a row "
+        f"sums to as little as {cut.weights.sum(-1).min():.2f}."
     )
     with picture:
-        teaching.steps(charts, caption, own=LINES, columns=2)
+        teaching.steps("four ways", finding, charts, *LINES, columns=2)
         teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
         # A line of its own: it fits a narrow window.
         teaching.formula(r"M_{ij} = -\infty \text{ where } " + WHERE[hidden])

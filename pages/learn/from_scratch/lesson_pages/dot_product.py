@@ -5,19 +5,19 @@ length; the stop on a key's length shows the exception.
 """
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
 from selfattn.charts.arrows import arrows
-from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, plain
+from selfattn.views.lesson import Drawing, drawing
 
 TITLE = "Score: the dot product"
 STEP = "scores"
@@ -45,28 +45,30 @@ def show(picture) -> None:
     st.text("Turn the second vector away from the first, then make it longer:")
     degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
     length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
-    theme, scores = current_theme(), [2 * length * math.cos(math.radians(turn)) for turn in range(181)]
-    curve = pd.DataFrame({"angle": range(181), "score": scores})
-    drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
-    drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
-    turned = at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280)
-    charts = {
-        "scores": ("The two vectors", arrows(drawn, theme, "length", "query", 280)),
-        "scores turned": ("Two other vectors: their score by the angle", turned),
-    }
+    turn = math.radians(degrees)
+    other = {"a": a.new_tensor([2, 0]), "b": length * a.new_tensor([math.cos(turn), math.sin(turn)])}
+    charts = {"The two vectors": _drawn(typed), f"Two others, {degrees}° apart": _drawn(other)}
     with picture:
         teaching.steps(
+            "dot product",
+            f"Length × length × cosine: {a.norm():.2f} × {b.norm():.2f} × {decimal(angle)} = {decimal(float(a @ b))}.",
             charts,
-            f"Lengths {a.norm():.2f} and {b.norm():.2f}, {math.degrees(math.acos(angle)):.0f}° apart: {a.norm():.2f} × "
-            f"{b.norm():.2f} × {decimal(angle)} = {decimal(float(a @ b))}. The others, 2 and {length:g} long, "
-            f"{degrees}° apart, score {decimal(scores[degrees])}.",
-            ("scores",),
+            "scores",
+            note=f"The others, 2 and {length:g} long, score {decimal(2 * length * math.cos(turn))}.",
         )
         teaching.prose(
             'You may read that "a large score means a small angle". Only among vectors of one length! *Score: length counts '
             "too*, beside this stop, shows what comes of it."
         )
         teaching.real_head("scores")
+
+
+def _drawn(vectors: Mapping[str, Tensor]) -> Drawing:
+    """Two vectors as arrows."""
+    frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
+    lengths = [float(vector.norm()) for vector in vectors.values()]
+    frame = frame.assign(kind=["query", "key"], label=[*vectors], length=lengths)
+    return drawing(arrows, frame, thickness="length", strong="query", size=280)
 
 
 def cosine(a: Tensor, b: Tensor) -> float:

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages.worked_example import typed
 from selfattn.charts.arrows import arrows
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Mix: the geometry"
 STEP = "weighted sum"
@@ -42,22 +43,30 @@ def show(picture) -> None:
     st.text(
         f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
     )
-    steps, theme = worked_example.steps(trace, tokens), current_theme()
-    highest = steps.loc[steps.score.idxmax()]
+    steps = worked_example.steps(trace, tokens)
     query, keys = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
     values = _origin_to("value", tokens, trace.value, weight=steps.weight)
     context = _origin_to("context", ["context"], trace.context)
     compared, mixed = (pd.concat(both, ignore_index=True) for both in ((query, keys), (values, context)))
     path = weighted_path(trace, tokens)
     charts = {
-        "scores": ("1: query and keys, thick = high score", arrows(compared, theme, "score", "query", 215)),
-        "weights": ("2, 3: weights", teaching.bars(steps, "weight", number=SHARE, width=70)),
-        "context": ("4: values; dashed: weight × value", arrows(mixed, theme, "weight", "context", 215, path)),
+        "1: query and keys, thick = high score": drawing(arrows, compared, thickness="score", strong="query", size=215),
+        "2, 3: weights": drawing(bar_list, steps, "weight", number=SHARE, width=70),
+        "4: values; dashed: weight × value": drawing(
+            arrows, mixed, thickness="weight", strong="context", size=215, path=path
+        ),
     }
-    shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
     with picture:
-        caption = f'"{highest.token}" scores highest with {plain(highest.score)}: {shares}. {_nearest(trace, tokens)}'
-        teaching.steps(charts, caption, ("scores", "weights", "context"))
+        shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
+        teaching.steps(
+            "geometry",
+            _nearest(trace, tokens),
+            charts,
+            "scores",
+            "weights",
+            "context",
+            note=f"Scores → weights: {shares}.",
+        )
 
 
 def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:

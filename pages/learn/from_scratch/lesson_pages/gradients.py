@@ -8,9 +8,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
+from selfattn.views.lesson import drawing
 
 TITLE = "Learned, not ruled"
 STEP = "a real head"
@@ -20,10 +23,10 @@ IDEA = (
 )
 QUESTION = "Training wants *it* to attend to *street*. What does it change?"
 OPTIONS = ("every number a little, along the gradient", "a rule for *it*", "only the key of *street*")
-LEARN = {
-    "gradient": "gradient = torch.autograd.grad(weights[0, target], (query, key))",
-    "query": "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
-}
+LEARN = (
+    "gradient = torch.autograd.grad(weights[0, target], (query, key))",
+    "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
+)
 REASON = "A weight depends on the query and, by the sum it is divided by, on every key: each number has a slope."
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
@@ -37,18 +40,16 @@ def show(picture) -> None:
     weight = history[history["token"] == token]["weight"]
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
-    table = teaching.grid(matrix, rows, **looks)
-    curve = teaching.curves(history, "step", "weight", "token", domain=(0, 1), size=(330, 230))
     charts = {
-        "gradient": (f"Gradient of the weight on “{token}”", table),
-        "weights": ("Following it, step by step", curve),
+        f"Gradient of the weight on “{token}”": drawing(heatmap, matrix, rows, **looks),
+        "Following it, step by step": drawing(
+            lines, history, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
+        ),
     }
-    caption = (
-        f"The weight is {weight.iloc[0]:.3f}; blue numbers should grow, red ones shrink. "
-        f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
-    )
+    finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
-        teaching.steps(charts, caption, ("weights", *LEARN), LEARN)
+        note = "Blue numbers should grow, red ones shrink."
+        teaching.steps("gradient", finding, charts, "weights", *LEARN, note=note)
         teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
 
 

@@ -3,11 +3,11 @@
 import streamlit as st
 import torch
 
-from selfattn.charts.bars import Row, bars
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute
 from selfattn.numbers import decimal, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Hide a word"
 STEP = "softmax"
@@ -31,27 +31,16 @@ def show(picture) -> None:
         "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
     )
     made = {"as it is": compute(sentence), "hidden": compute(sentence, hidden=hidden)}
-    theme = current_theme()
-    charts = {}
-    for name, title in (("masked", "Masked scores"), ("weights", "Weights")):
-        rows = [
-            Row(which, getattr(each.trace, name)[BANK].tolist(), words, color)
-            for (which, each), color in zip(made.items(), (theme.muted, theme.weights[4]))
-        ]
-        charts[name] = title, bars(rows, theme, what="", width=170, height=80)
     after = torch.stack([each.total[:2] for each in made.values()])
     looks = {"columns": ABOUT[:2], "kind": "signed", "names": ("", "about"), "cell": (56, 60)}
-    charts["total"] = "“bank” afterwards", teaching.grid(after, tuple(made), **looks)
     with picture:
         before, without = (each.trace.weights[BANK, BANK] for each in made.values())
-        teaching.steps(
-            charts,
-            f'"{words[hidden]}" hidden: "bank" gives itself {decimal(without)} instead of {decimal(before)}. To its own [1, 1] '
-            f"(money, water) half of all weights × values is added. As it is: {_sum(made['as it is'])}. Hidden: "
-            f"{_sum(made['hidden'])}. Words left out add nothing.",
-            ("masked", "weights", "context", "total"),
-            {"total": "total = embedding + context @ w_output"},
-        )
+        finding = f'With "{words[hidden]}" hidden, "bank" gives itself {decimal(without)} instead of {decimal(before)}.'
+        teaching.kernel("hide-a-word", made["hidden"].trace, words, BANK, finding=finding)
+        charts = {"“bank” afterwards": drawing(heatmap, after, tuple(made), **looks)}
+        note = f"As it is: {_sum(made['as it is'])}. Hidden: {_sum(made['hidden'])}."
+        finding, code = "Half of all weights × values is added.", "total = embedding + context @ w_output"
+        teaching.steps("afterwards", finding, charts, code, note=note)
 
 
 def _sum(made: Bank) -> str:

@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages.dot_product import cosine
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.lessons import worked_example
 from selfattn.numbers import decimal, plain, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Score: length counts too"
 STEP = "scores"
@@ -45,15 +47,15 @@ def show(picture) -> None:
     found = compared(wanted, *keys)
     twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
-    titles = {"scores": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
-    charts = {name: (title, teaching.bars(found, name.removesuffix("s"), width=110)) for name, title in titles.items()}
+    titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
+    charts = {title: drawing(bar_list, found, column, width=110) for column, title in titles.items()}
     with picture:
-        caption = (
-            f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the same order. By angle alone "
-            f"{short.token} has {decimal(short.cosine)}, {long.token} {decimal(long.cosine)}."
+        finding = (
+            f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "
+            f"{decimal(long.cosine)} and {decimal(short.cosine)}."
         )
-        own = {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"}
-        teaching.steps(charts, caption, ("scores", "scaled", "cosine"), own)
+        own = "cosine = scores / (query.norm() * key.norm())   # not in attention"
+        teaching.steps("key length", finding, charts, "scores", "scaled", own)
         teaching.prose(
             f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "

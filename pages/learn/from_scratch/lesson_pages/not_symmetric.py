@@ -31,17 +31,16 @@ def show(picture) -> None:
     st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
     difference = trace.weights - trace.weights.T
     row, column = divmod(int(difference.argmax()), n)  # where forth and back differ most
-    mean = float(difference.abs().sum()) / max(1, n * (n - 1))  # over all pairs of different positions
     a, b = tokens[row], tokens[column]
     charts = {
-        "scores": ("Scores", teaching.small_map(trace.scores, tokens, kind="signed")),
-        "weights": ("Weights", teaching.small_map(trace.weights, tokens, maximum=1.0)),
+        "Scores": teaching.small_map(trace.scores, tokens, kind="signed"),
+        "Weights": teaching.small_map(trace.weights, tokens, maximum=1.0),
     }
-    caption = (
-        f'Weights: "{a}" gives "{b}" {weight(float(trace.weights[row, column]))}; "{b}" gives "{a}" '
-        f"{weight(float(trace.weights[column, row]))}. Scores differ by up to "
-        f"{weight(float((trace.scores - trace.scores.T).abs().max()))} between forth and back, weights by "
-        f"{weight(mean)} on average."
+    finding = (
+        f'"{a}" gives "{b}" a weight of {weight(float(trace.weights[row, column]))}, "{b}" gives "{a}" '
+        f"{weight(float(trace.weights[column, row]))}."
     )
+    scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
-        teaching.steps(charts, caption, ("scores", "weights"))
+        note = f"Scores differ by up to {scores} between forth and back."
+        teaching.steps("forth and back", finding, charts, "scores", "weights", note=note)

@@ -14,16 +14,19 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
 from selfattn.charts.arrows import moves
+from selfattn.charts.curves import lines
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import NEUTRAL_SENTENCES, STATIC_WORD_SENTENCES
 from selfattn.numbers import cosine, share
 from selfattn.senses.nearest_centroid import cosines
+from selfattn.views.lesson import drawing
 
 TITLE = "The problem: one word, one vector"
 STEP = "embeddings"
@@ -39,11 +42,11 @@ SENSES = ("water", "water", "money", "money", "money", "water")
 DEFAULT = "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES))
 MOST = 8
 LANDMARKS = ("river", "loan", "money")  # of "bank"
-CODE = {
-    "static": "static = table[token]   # one row, wherever the word stands",
-    "vectors": "vectors = layer(vectors)   # once for each layer: here the word meets its sentence",
-    "cosines": "cosines = unit @ unit.T   # of every two sentences",
-}
+CODE = (
+    "static = table[token]   # one row, wherever the word stands",
+    "vectors = layer(vectors)   # once for each layer: here the word meets its sentence",
+    "cosines = unit @ unit.T   # of every two sentences",
+)
 
 
 class Paths(NamedTuple):
@@ -59,7 +62,7 @@ class Paths(NamedTuple):
 
 
 def show(picture) -> None:
-    encoder, theme = current_encoder(), current_theme()
+    encoder = current_encoder()
     show_encoder(encoder)
     with teaching.messages("These sentences can't be used."):
         senses, paths, word = choose(encoder)
@@ -69,9 +72,7 @@ def show(picture) -> None:
     marks = word_paths([(each, each.words[0].positions) for each in alone]) if names else None
     difference = float((paths.static - paths.static[0]).abs().max())
     one = "several: capitals and spaces make other tokens" if difference else "one for all"
-    # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
     named = list(dict.fromkeys(filter(None, senses)))
-    hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
     said = ", ".join(f"{hue}: {sense}" for hue, sense in zip(("violet", "orange"), named))
     toward = _toward(paths, marks, layer, {sense: [each == sense for each in senses] for sense in named})
     curves = baselines(paths, senses, cached(encoder, "other words", lambda _: unrelated(encoder)))
@@ -81,31 +82,32 @@ def show(picture) -> None:
     frame = pd.DataFrame(torch.cat([start[layer], points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
     frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
     frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
-    frame["colour"] = [hues.get(sense, theme.muted) for sense in senses]
     landmarks = pd.DataFrame(known[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
     extent = torch.cat([points, start, known], 1).flatten(0, 1)
-    looks = {"titles": ("layers", ""), "size": (270, 250)}
+
+    def moved(theme: Theme) -> Spec:
+        # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
+        hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
+        colours = [hues.get(sense, theme.muted) for sense in senses]
+        return moves(frame.assign(colour=colours), theme, within=extent, landmarks=landmarks)
+
     charts = {
-        "vectors": ("Where each sentence takes it", moves(frame, theme, within=extent, landmarks=landmarks)),
-        "cosines": ("Mean cosine (−1: static)", teaching.curves(curves, "stage", "cosine", "pairs", **looks)),
+        "Where each sentence takes it": moved,
+        "Mean cosine (−1: static)": drawing(
+            lines, curves, "stage", "cosine", series="pairs", titles=("layers", ""), size=(270, 250)
+        ),
     }
-    caption = (
+    note = (
         f"Dot: the static vector, {one} (largest difference {difference:g}). Numbers: the sentences"
-        f"{f' ({said})' if said and len(named) == len(set(senses)) else ''}. {toward} After the last layer: {at_end}."
+        f"{f' ({said})' if said and len(named) == len(set(senses)) else ''}. {toward}"
     )
     with picture:
-        teaching.steps(charts, caption, own=CODE)
-        with st.expander("Details"):
-            matrix = cosines(paths.layers[layer])
-            row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
-            chart = teaching.grid(matrix, frame["label"], maximum=1.0, names=("sentence", "and"), cell=46)
-            lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
-            teaching.figure("Cosine of every two vectors", chart, lowest, 420)
-            st.text(
-                f"We subtract the average vector of each layer; the flat picture keeps {share(explained)} of what is left. The "
-                "curves: sentences of two senses, of one sense, and two unrelated words.",
-                width="stretch",
-            )
+        finding = f"Mean cosines after the last layer: {at_end}."
+        method = (
+            f"We subtract the average vector of each layer; the flat picture keeps {share(explained)} of what is left. "
+            "The curves: sentences of two senses, of one sense, and two unrelated words."
+        )
+        teaching.steps("one word", finding, charts, *CODE, note=note, method=method)
 
 
 def choose(encoder: Encoder) -> tuple[list[str], Paths, str]:

@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from selfattn.captions import steps as captions
-from selfattn.charts.bars import Row, bars
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.figures import current_theme
+from selfattn.numbers import error
 
 TITLE = "Normalise: the padding mask"
 STEP = "softmax"
@@ -26,8 +24,7 @@ LEAST, MOST = 4, 16
 
 def show(picture) -> None:
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
-    tokens, alone = encoding.tokens, encoding.trace(*head)
-    n = len(tokens)
+    n = len(encoding.tokens)
     room = encoder.max_tokens - n
     if room < LEAST:
         st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
@@ -35,24 +32,13 @@ def show(picture) -> None:
     extra = room
     if room > LEAST:
         extra = st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
-    row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
     padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra))
-    trace, theme = padded.trace(*head), current_theme()
-    error = float((trace.weights[:n, :n] - alone.weights).abs().max())
+    trace = padded.trace(*head)
+    changed = float((trace.weights[:n, :n] - encoding.weights(*head)).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
-    top = float(alone.weights[row].max())
-    charts = {}
-    for name, title, each, labels in (
-        ("weights", "Weights, alone", alone.weights, tokens),
-        ("masked", "Masked scores, with padding", trace.masked, padded.tokens),
-        ("weights padded", "Weights, with padding", trace.weights, padded.tokens),
-    ):
-        shown = Row("", each[row].tolist(), labels, theme.sentence_a, row)
-        width = 640 * len(labels) // (n + extra)  # a token is as wide alone as with padding
-        highest = top if "weights" in name else 0.0
-        charts[name] = title, bars([shown], theme, what="", width=width, height=80, top=highest)
-    hidden = captions.hidden_tokens({"this row": trace.masked[row]})
+    gets = f"at most {error(share)}" if share else "exactly 0"
+    differ = f"change by at most {error(changed)}" if changed else "stay the same"
     with picture:
-        said = f"{hidden} {captions.padding(n, extra, share, error)}"
-        teaching.steps(charts, said, ("masked", "weights"), columns=1)
+        finding = f"Padding gets {gets} of any real token's weight, and the real tokens' weights {differ}."
+        teaching.kernel("padding-mask", trace, padded.tokens, min(2, n - 1), finding=finding)

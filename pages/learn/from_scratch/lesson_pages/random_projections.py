@@ -4,18 +4,18 @@ Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: 
 starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import one_head_by_hand as thread
+from selfattn.lessons.terms import TERMS
 from selfattn.numbers import plain, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Project: one embedding, three roles"
 STEP = "Q, K, V"
@@ -68,23 +68,21 @@ def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, 
 
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
     name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
-    draw = partial(teaching.grid, kind="signed", cell=46)
+    drawn = {
+        "X: the embeddings": (embeddings, words, columns, ("word", "number")),
+        name: (matrix, columns, numbers, ("of X", "to")),
+        f"X {name}: a {role}": (made, words, numbers, ("word", role)),
+    }
     charts = {
-        role: ("X: the embeddings", draw(embeddings, words, columns=columns, names=("word", "number"))),
-        f"{role} matrix": (name, draw(matrix, columns, columns=numbers, names=("of X", "to"))),
-        f"{role} made": (f"X {name}: a {role}", draw(made, words, columns=numbers, names=("word", role))),
+        title: drawing(heatmap, values, rows, columns=across, names=names, kind="signed", cell=46)
+        for title, (values, rows, across, names) in drawn.items()
     }
     n, (d_model, d_k) = len(words), matrix.shape
-    code = {
-        each: f"{each} = embeddings @ w_{each}   # ({n}, {d_model}) @ ({d_model}, {d_k}) -> ({n}, {d_k})"
-        for each in ROLES
-    }
+    shapes = f"# ({n}, {d_model}) @ ({d_model}, {d_k}) -> ({n}, {d_k})"
+    code = (f"{each} = embeddings @ w_{each}   {shapes}" for each in ROLES)
     terms = " + ".join(f"({plain(x)} × {plain(w)})" for x, w in zip(embeddings[ROW].tolist(), matrix[:, 0].tolist()))
-    caption = (
-        f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}. Its first number, term by term: '
-        f"{terms} = {plain(float(made[ROW, 0]))}."
-    )
-    teaching.steps(charts, caption, own=code)
+    finding = f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}.'
+    teaching.steps(role, finding, charts, *code, note=f"Its first number: {terms} = {plain(float(made[ROW, 0]))}.")
 
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:

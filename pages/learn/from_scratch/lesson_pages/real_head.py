@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.hiding import HiddenPair
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.answer import copied_senses, hidden_of, panel_of
 from selfattn.dashboard.cache import cached_encode
@@ -14,6 +15,7 @@ from selfattn.dashboard.figures import say, this_page
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.numbers import SHARE
+from selfattn.views.lesson import drawing
 
 TITLE = "Now a real encoder"
 STEP = "a real head"
@@ -29,17 +31,18 @@ REASON = (
     "*river* moves it no farther: 50 %."
 )
 TAKE = "What a head attends to is seen; what a word does is tested: hide it. Without *river*, *bank* is undecided."
-CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"}
+CODE = "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"
 
 
 def show(picture) -> None:
     pair, charts = _hidden(), {}
-    for side, (name, sentence) in enumerate(zip("AB", REAL.sentences)):
+    for side, name in enumerate("AB"):
         each = zip(pair.words[side], pair.share[side].tolist())
         rows = [(word.label, share) for word, share in each if not word.is_punctuation]
         frame = pd.DataFrame(rows, columns=["token", "share"])
-        charts[f"share {name}"] = sentence, teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
-    st.text("A: {} B: {}".format(*REAL.sentences))
+        charts[f"{name}: {REAL.sentences[side]}"] = drawing(
+            bar_list, frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250
+        )
     st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
     if pair.senses:
         st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
@@ -47,7 +50,7 @@ def show(picture) -> None:
         st.text(note)
     with picture:
         finding = panel_of(current_encoder(), _pair()).finding
-        teaching.steps(charts, finding, ("masked", "weights", "context", *CODE), CODE)
+        teaching.steps("real encoder", finding, charts, "masked", "weights", "context", CODE)
 
 
 def answer() -> str:

@@ -4,14 +4,15 @@ import streamlit as st
 import torch
 
 from selfattn.analysis.steps import head_steps
-from selfattn.captions.steps import head_output
-from selfattn.captions.terms import TERMS
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.encoders.capture import Head
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, compute, embeddings_of
-from selfattn.numbers import vector
+from selfattn.lessons.terms import TERMS
+from selfattn.numbers import decimal, vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Add: the word keeps itself"
 STEP = "context"
@@ -36,21 +37,19 @@ def show(picture) -> None:
     spread = made.total.std(unbiased=False)
     normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
     table = torch.stack([own, made.added, made.total, normed])
-    code = {
-        "added": "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
-        "total": "total = embedding + added    # the residual",
-        "normed": "normed = (total - total.mean()) / total.std(unbiased=False)",
-    }
-    chart = teaching.grid(table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
+    chart = drawing(heatmap, table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
     with picture:
-        st.text(f'"{" ".join(made.words)}"')
         context, nothing = made.trace.context[BANK], float(made.added.abs().max()) == 0
-        caption = (
-            f"The context {vector(context, 2)} becomes {vector(made.added, 2)} and is added to {vector(own)}: "
-            f'{vector(made.total, 2)}. "bank" is now more about '
-            f"{'neither' if nothing else ABOUT[int(made.total[:2].argmax())]}."
+        teaching.steps(
+            "residual",
+            f'After the head, "bank" is more about {"neither" if nothing else ABOUT[int(made.total[:2].argmax())]}.',
+            {" ".join(made.words): chart},
+            "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
+            "total = embedding + added    # the residual",
+            "normed = (total - total.mean()) / total.std(unbiased=False)",
+            note=f"The context {vector(context, 2)} becomes {vector(made.added, 2)}; {vector(own)} becomes "
+            f"{vector(made.total, 2)}.",
         )
-        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, own=code)
 
 
 def _real() -> None:
@@ -61,5 +60,8 @@ def _real() -> None:
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
-        rows = ({"the sentence": steps[name].values[place]} for name in ("output", "input"))
-        st.text(f"A real head, {head}. {teaching.REAL} {head_output(*rows)}", width="stretch")
+        added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
+        st.text(
+            f'{teaching.REAL} A real head, {head}, adds a vector of length {added} to that of "bank", {own} long.',
+            width="stretch",
+        )

@@ -12,13 +12,15 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
 from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import vector
+from selfattn.views.lesson import drawing
 
 TITLE = "Score: why divide by √d_k"
 STEP = "scores"
@@ -48,11 +50,11 @@ def show(picture) -> None:
     ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
     st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
-    charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}
+    charts = {way: drawing(bar_list, frame, way, width=130, domain=(0, 1.3)) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
-        caption = f"At d_k = {d_k} the scores are {vector(grown, 1)}; their largest weight: {largest}."
-        teaching.steps(charts, caption, ("scale", "scaled"))
+        finding = f"At d_k = {d_k} the largest weight is: {largest}."
+        teaching.steps("scaling", finding, charts, "scale", "scaled", note=f"The scores are {vector(grown, 1)}.")
         teaching.prose(
             "Divided, the scores stay the same at any d_k, and so do the weights. At d_k = 2 scores are divided by √2: *river* "
             "gets 0.63; undivided it was 0.72."
@@ -93,14 +95,15 @@ def jacobian_norm(weights: Tensor) -> Tensor:
 def _figures(frame: pd.DataFrame) -> None:
     raw, scaled = (frame[(frame["scaled"] == flag) & (frame["d_k"] == 512)].iloc[0] for flag in (False, True))
     with teaching.row():
-        for title, column, log, caption in (
-            ("Variance of random scores (√ of it: their size)", "variance", "xy",
-             f"{raw.variance:.0f} without, {scaled.variance:.2f} with."),
-            ("How far a change of scores moves the weights", "gradient", "x",
-             f"{raw.gradient:.3f} without, {scaled.gradient:.3f} with."),
-        ):  # fmt: skip
-            chart = teaching.curves(frame, "d_k", column, "series", log=log, titles=("d_k", ""), size=(290, 220))
-            teaching.figure(title, chart, f"At d_k = 512: {caption}")
+        for title, column, log, digits in (
+            ("Variance of random scores (√ of it: their size)", "variance", "xy", 2),
+            ("How far a change of scores moves the weights", "gradient", "x", 3),
+        ):
+            chart = drawing(lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220))
+            finding = (
+                f"At d_k = 512: {raw[column]:.{digits}f} without the division, {scaled[column]:.{digits}f} with it."
+            )
+            teaching.steps(column, finding, {title: chart}, width=340)
 
 
 def _on_encoder() -> None:
@@ -108,9 +111,10 @@ def _on_encoder() -> None:
     heads = np.ndindex(encoder.n_layers, encoder.n_heads)
     spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)
     widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
-    caption = (
-        f"The spread (standard deviation) of each head's scaled scores: median {float(spread.median()):.2f}, "
-        f"largest {float(spread.max()):.2f} in head {widest.head} of layer {widest.layer}. "
-        f"Without the division all would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
+    finding = (
+        f"A real head's scaled scores spread by {float(spread.median()):.2f} (median), at most by {float(spread.max()):.2f} in "
+        f"{widest}."
     )
-    show_chart(teaching.heads_chart(spread), caption, name="spread of each head's scaled scores")
+    note = f"Without the division: {encoder.d_head**0.5:.1f} times as much (d_head = {encoder.d_head})."
+    charts = {"Standard deviation of each head's scaled scores": teaching.heads_chart(spread)}
+    teaching.steps("spread of scores", finding, charts, note=note)

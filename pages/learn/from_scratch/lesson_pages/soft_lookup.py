@@ -4,15 +4,15 @@ Source: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "
 (content addressing with a sharpness), whose inverse is the temperature here.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 import torch
 
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.views.lesson import drawing
 
 TITLE = "A lookup that blends"
 STEP = "embeddings"
@@ -48,20 +48,20 @@ def show(picture) -> None:
     best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
     hard = [float(place == best) for place in range(len(DRAWERS))]
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "hard": hard, "weight": weights, "longer": sharper})
-    draw = partial(teaching.bars, frame, width=104, marked=best)  # in all four
     charts = {
-        "scores": ("How well each fits", draw("score")),
-        "hard": ("Hard lookup", draw("hard", domain=(0, 1.4))),
-        "weights": (f"Soft, T = {temperature:g}", draw("weight", domain=(0, 1.4))),
-        "weights longer": ("Soft, labels × 10", draw("longer", domain=(0, 1.4))),
+        title: drawing(bar_list, frame, column, width=104, marked=best, domain=domain)
+        for title, column, domain in (
+            ("How well each fits", "score", None),
+            ("Hard lookup", "hard", (0, 1.4)),
+            (f"Soft, T = {temperature:g}", "weight", (0, 1.4)),
+            ("Soft, labels × 10", "longer", (0, 1.4)),
+        )
     }
-    own = {"hard": "hard = value[scores.argmax()]   # a database's answer"}
-    caption = (
-        f'"{DRAWERS[best]}" fits best. Soft it gets {weights[best]:.2f} of 1, with labels ten times as long '
-        f"{sharper[best]:.2f}. About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
-    )
+    finding = f'"{DRAWERS[best]}" fits best: hard it gets all, soft {weights[best]:.2f} of 1.'
+    note = f"About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
     with picture:
-        teaching.steps(charts, caption, ("scores", "hard", "weights", "context"), own)
+        own = "hard = value[scores.argmax()]   # a database's answer"
+        teaching.steps("lookup", finding, charts, "scores", own, "weights", "context", note=note)
         teaching.prose(
             "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts equally. Nudge a "
             "label and the soft answer moves a little: so labels can be *learned*."

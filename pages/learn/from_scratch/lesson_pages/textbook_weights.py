@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoding import Encoding
 from selfattn.tidy_tables import heads_frame
+from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 TITLE = "Numbers people draw"
@@ -29,11 +31,11 @@ IDEA = (
 )
 QUESTION = "*Deposit the check at the bank.* Averaged over all heads of the encoder: which does *bank* attend to most?"
 OPTIONS = ("deposit", "the", "check")
-CODE = {
-    "drawn": "drawn = typed by hand   # no line of the kernel makes these",
-    "mean": "mean = shares(weights.mean(dim=(0, 1)))   # over layers and heads",
-    "shares": "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
-}
+CODE = (
+    "drawn = typed by hand   # no line of the kernel makes these",
+    "mean = shares(weights.mean(dim=(0, 1)))   # over layers and heads",
+    "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
+)
 REASON = "It is computed from the encoder's weights, which are drawn below beside the made-up ones."
 shares = partial(normalize, p=1, dim=-1)  # each row made to sum to 1; a row of zeros stays
 NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
@@ -86,30 +88,29 @@ def show(picture) -> None:
     )
     st.dataframe(heads.head(8).drop(columns="name"), hide_index=True, width="content", key="drawn-numbers.table")
     mean = own.mean((0, 1))
-    pictures = {"drawn": ("As drawn", torch.tensor(textbook.weights)), "mean": ("Average over all heads", shares(mean))}
-    said = [
-        f"The first row drawn sums to {sum(textbook.weights[0]):.2f}. "
-        f"On average these words get {float(mean.sum(-1).mean()):.2f} of the weight."
-    ]
-    for place, title in ((0, "Nearest head"), (len(heads) // 2, "Middle head")):
-        line = heads.iloc[place]
-        pictures[f"shares {title}"] = f"{title}: {line['name']}", shares(own[line["layer"], line["head"]])
-        said.append(f"{line['name']}: distance {line.distance:.2f}, these words get {line.kept:.2f} of its weight.")
+    pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
+    nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
+    for title, line in (("Nearest head", nearest), ("Middle head", middle)):
+        pictures[f"{title}: {line['name']}"] = shares(own[line["layer"], line["head"]])
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
-    cell = (min(80, 310 // len(columns)), 46)
-    draw = partial(teaching.grid, rows=rows, columns=columns, maximum=1.0, cell=cell)
-    charts = {name: (title, draw(matrix)) for name, (title, matrix) in pictures.items()}
+    looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
+    finding = (
+        f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to what is drawn, and gives these words "
+        f"{nearest.kept:.2f} of its weight."
+    )
+    note = f"The first row drawn sums to {sum(textbook.weights[0]):.2f}. All heads: {float(mean.sum(-1).mean()):.2f} on average."
     with picture:
         teaching.prose(
             "Beside what is drawn: what the encoder's heads really give those words, cut to them and made to sum to 1. A "
             "distance of 0 is the same, 1 nothing in common."
         )
-        teaching.steps(charts, " ".join(said), own=CODE, columns=2)
+        charts = {title: drawing(heatmap, matrix, rows, **looks) for title, matrix in pictures.items()}
+        teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2)
         if textbook.title.startswith("it"):
-            nearest = heads.iloc[0]
-            chart = teaching.grid(encoding.weights(nearest["layer"], nearest["head"]), encoding.tokens, cell=36)
-            title = f"The whole sentence in the nearest head, {nearest['name']}"
-            teaching.figure(title, chart, "Each row is one word's attention.", 700)
+            weights = encoding.weights(nearest["layer"], nearest["head"])
+            chart = drawing(heatmap, weights, encoding.tokens, cell=36)
+            finding = "The whole sentence in the nearest head: each row is one word's attention."
+            teaching.steps("nearest head", finding, {str(nearest["name"]): chart})
 
 
 def answer() -> str:

@@ -6,7 +6,6 @@ printed context belongs to the version without one. The causal version is here t
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
@@ -48,20 +47,10 @@ def show(picture) -> None:
     typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
     causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
     both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
-    traces = [compute(both, values, masked) for masked in (False, True)]
-    trace, charts = traces[causal], {}
-    for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
-        row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
-        charts[f"weights {name}"] = title, teaching.bars(row, "weight", domain=(0, 1.4), width=80)
-    charts["weights"] = "All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=26, numbers=None)
-    weights, even = trace.weights[GOOD], int((trace.weights.amax(-1) < 0.2).sum())
-    first, second = weights.topk(2).indices.tolist()
-    caption = (
-        f'"{TOKENS[first]}" {weights[first]:.2f}, "{TOKENS[second]}" {weights[second]:.2f}. Context '
-        f"{vector(trace.context[GOOD], 2)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
-    )
+    trace = compute(both, values, causal)
     with picture:
-        teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))
+        note = f'Context of "good": {vector(trace.context[GOOD], 2)}. Click another word to see its row.'
+        teaching.kernel("twelve-tokens", trace, TOKENS, GOOD, note=note)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]

@@ -6,7 +6,6 @@ same vector to every token.
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 import torch
@@ -14,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import show_error
@@ -22,6 +22,7 @@ from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.recurrence import word_vectors
 from selfattn.numbers import decimal, error
+from selfattn.views.lesson import drawing
 
 TITLE = "Order must be added"
 STEP = "embeddings"
@@ -58,18 +59,17 @@ def show(picture) -> None:
     details.text(f"A word's context in one order and in the other differs by {error(difference)} at most.")
     _on_encoder(details)
     columns = [str(n + 1) for n in range(D_MODEL)]
-    draw = partial(teaching.grid, columns=columns, names=("word", "number"), kind="signed", maximum=2.0, cell=(32, 36))
+    looks = {"columns": columns, "names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
     charts = {
-        "context": ("Contexts, your order", draw(first.context, words)),
-        "context of the other": ("The other way round", draw(second.context, words[::-1])),
+        "Contexts, your order": drawing(heatmap, first.context, words, **looks),
+        "The other way round": drawing(heatmap, second.context, words[::-1], **looks),
     }
     with picture:
-        mean, most = float(first.weights.amax(-1).mean()), decimal(difference)
-        caption = (
-            f"The same word's two contexts differ by up to {most}. A row's largest weight is {decimal(mean)} on average: no "
-            "word takes all."
+        finding = f"The same word's two contexts differ by up to {decimal(difference)}."
+        note = (
+            f"A row's largest weight is {decimal(float(first.weights.amax(-1).mean()))} on average: no word takes all."
         )
-        teaching.steps(charts, caption, ("scores", "weights", "context"))
+        teaching.steps("order", finding, charts, "scores", "weights", "context", note=note)
         teaching.prose(
             "**Shuffling the words only shuffles the rows.**"
             if difference < 1e-9

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.captions.terms import TERMS
-from selfattn.charts.bars import LIST_STEP
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.lessons.terms import TERMS
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import SHARE, decimal, plain, share, vector
+from selfattn.numbers import decimal, vector
 
 TITLE = "Mix: all four steps for one word"
 STEP = "weighted sum"
@@ -29,32 +27,16 @@ def show(picture) -> None:
     named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
     which = teaching.example("worked-example", named)
     if which == "it":
-        asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
+        asking, at, tokens, query, keys, values = "it", -1, TOKENS, QUERY, KEYS, VALUES
     else:
-        made = one_head_by_hand.compute(which)
-        asking, tokens, query = "bank", made.words, made.trace.query[one_head_by_hand.BANK]
-        keys, values = made.trace.key, made.trace.value
+        made, at = one_head_by_hand.compute(which), one_head_by_hand.BANK
+        asking, tokens, query, keys, values = "bank", made.words, made.trace.query[at], made.trace.key, made.trace.value
     numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
     trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
-    steps = worked_example.steps(trace, tokens)
-    best = steps.loc[steps.weight.idxmax()]
-    scores = ", ".join(plain(score) for score in steps.score)
-    charts = {
-        "scores": ("Score: q · k", teaching.bars(steps, "score", number="~g", width=100)),
-        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", teaching.bars(steps, "scaled", width=100)),
-        "weights": ("Weight: softmax", teaching.bars(steps, "weight", number=SHARE, width=100)),
-    }
-    parts = [f"{row.token}, {decimal(row.weight)} of it" for row in steps.itertuples()]
-    mixed = torch.cat([trace.weights[0][:, None] * trace.value, trace.context])
-    looks = {"columns": ("1", "2"), "kind": "signed", "names": ("weight × value", "number"), "cell": (52, LIST_STEP)}
-    chart = teaching.grid(mixed, (*parts, "context: the sum"), **looks)
-    charts["context"] = "Mixed: weight × value, added up", chart
-    terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
+    terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(trace.weights[0], trace.value))
     with picture:
-        caption = f'Scores {scores}, then divided by √{trace.query.shape[1]}. "{best.token}" gets {share(best.weight)}.'
-        lines = ("scores", "scaled", "exponentials", "total", "weights", "context")
-        teaching.steps(charts, caption, lines, trace=trace)
-        st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
+        note = f"Context: {terms}  =  {vector(trace.context[0], 2)}"
+        teaching.kernel("worked-example", trace, tokens, at, asking, note=note)
         if which == "it":
             teaching.prose(
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."

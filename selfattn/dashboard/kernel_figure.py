@@ -1,0 +1,77 @@
+"""The kernel figure on a page: the token whose row it shows, chosen by a click and kept in the address."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from selfattn.dashboard import session
+from selfattn.dashboard.cache import cached_separate_error, encoder_key
+from selfattn.dashboard.figures import literal, say, show_panel, this_page
+from selfattn.dashboard.link import linked, say_what_is_missing
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.panel import Panel
+
+Sides = Mapping[str, PlacedWord[Encoding]]  # the word by the sentence's name, "A", "B"; "": A and B as one text
+
+
+def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
+    """The position of the token whose row is shown, by sentence: at first the link's, else the word's first piece.
+
+    Keeps what is chosen in the address, and says which of a link's tokens can't be had.
+    """
+    found = {}
+    for name, side in sides.items():
+        tokens, first, key = side.sentence.tokens, side.positions[0], session.PIECE.get(name)
+        asked = linked(key).partition(":")[0] if key else ""  # an older link has "5: ##bank"
+        if asked.isdecimal() and int(asked) < len(tokens):
+            _keep(encoder, sides, side, int(asked))
+        found[name] = position = session.QUERIES.get().get(_kept_by(encoder, side), first)
+        if key:
+            this_page().address[key] = None if position == first else str(position)
+            possible = [text for at, token in enumerate(tokens) for text in (str(at), f"{at}: {token}")]
+            missing = f"The link asks for token {{!r}}, which {name} hasn't got.".format
+            say_what_is_missing(key, possible, f"token {position}", missing)
+    return found
+
+
+def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:
+    """Show the panel of these sides: a click on a token asks for its row."""
+    st.markdown(f"**{literal(panel.finding)}**")
+    if panel.note:
+        say(panel.note)
+    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
+
+
+def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
+    """The largest differences to the model's own weights: on the same inputs; in a separate pass, None where there is none."""
+    apart = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
+    plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
+    separate = [cached_separate_error(encoder, side.sentence.text, head) for side in sides] if plain else [None]
+    known = [error for error in separate if error is not None]
+    return max(float(each.abs().max()) for each in apart), max(known) if len(known) == len(separate) else None
+
+
+def _choose(encoder: Encoder, sides: Sides, state: str, value: Any) -> None:
+    """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
+    match value:
+        case [int(number), int(position)] if 0 <= number < len(sides):
+            name, side = list(sides.items())[number]
+            if state == "query" and 0 <= position < len(side.sentence.tokens):
+                _keep(encoder, sides, side, position)
+                if key := session.PIECE.get(name):
+                    st.query_params[key] = str(position)
+
+
+def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
+    """Keep a position, and of the others only those of these sides."""
+    shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
+    session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
+
+
+def _kept_by(encoder: Encoder, side: PlacedWord[Encoding]) -> tuple[Any, ...]:
+    return encoder_key(encoder), side.key

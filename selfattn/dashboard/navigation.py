@@ -1,0 +1,71 @@
+"""The pages, in one list: the menu, the frame and the links between pages read it."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+
+class Entry(NamedTuple):
+    """One page."""
+
+    address: str  # "" for the start page
+    file: str  # in pages/
+    title: str
+    icon: str = ""  # of links to it
+    pickers: str = ""  # that the frame draws above it (pickers.pick_for)
+
+    @property
+    def path(self) -> str:
+        """The file, as Streamlit takes it."""
+        return f"pages/{self.file}"
+
+
+# The menu lists the lessons first, for newcomers; the start page is the main view.
+PAGES = {
+    "Learn": (
+        Entry("from-scratch", "learn/from_scratch/page.py", "From scratch · 40 min", "school"),
+        Entry("before-attention", "learn/before_attention.py", "Before attention · 10 min"),
+        Entry("train-a-tiny-one", "learn/train_a_tiny_one.py", "Train a tiny one · 5 min"),
+        Entry("pronouns-and-negation", "learn/pronouns_and_negation/page.py", "Pronouns · 10 min"),
+        Entry("exercises", "learn/exercises.py", "Exercises · 15 min"),
+    ),
+    "Explore": (
+        Entry("", "explore/two_sentences/page.py", "A word in two sentences", "compare_arrows", "main"),
+        Entry("inside-a-head", "explore/inside_a_head/page.py", "Inside a head", "search", "pair"),
+        Entry("all-heads", "explore/all_heads.py", "All heads", "grid_view", "pair"),
+        Entry("senses", "explore/senses/page.py", "Senses", "", "head"),
+        Entry("two-encoders", "explore/two_encoders.py", "Two encoders", "", "sentence"),
+        Entry("predictions", "explore/predictions.py", "Predictions", "", "sentence"),
+    ),
+    "About": (
+        Entry("models-and-proof", "about/models_and_proof.py", "Models and proof"),
+        Entry("what-it-cannot-tell", "about/what_it_cannot_tell/page.py", "What it cannot tell"),
+    ),
+}
+OLD = {"masked-words": "predictions"}  # addresses in older links
+ENTRIES = {entry.address: entry for entries in PAGES.values() for entry in entries}
+
+
+def menu() -> dict[str, list]:
+    """The pages by section, and hidden entries for old addresses."""
+    listed = {
+        section: [_page(entry, entry.address, default=not entry.address) for entry in entries]
+        for section, entries in PAGES.items()
+    }
+    listed["Explore"] += [_page(ENTRIES[new], old, visibility="hidden") for old, new in OLD.items()]
+    return listed
+
+
+def _page(entry: Entry, address: str, **more) -> st.Page:
+    return st.Page(entry.path, title=entry.title, url_path=address, **more)
+
+
+def entry_at(address: str) -> Entry:
+    """The page at an address, which may be an old one."""
+    return ENTRIES[OLD.get(address, address)]
+
+
+def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
+    """Show a link to a page: its title, or a label of its own."""
+    entry = ENTRIES[address]
+    st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

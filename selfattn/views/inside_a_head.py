@@ -1,0 +1,286 @@
+"""Inside a head: what comes in, how the kernel computes it, and what goes out, for a token of one or two sentences."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.analysis.measures import similarity
+from selfattn.analysis.steps import HeadSteps, head_steps
+from selfattn.analysis.what_if import change
+from selfattn.charts.strips import Strip, product, strips
+from selfattn.charts.vega import Spec
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.encoders.projections import Projected, output_weight
+from selfattn.kernel import AttentionTrace
+from selfattn.panel import Look, Panel, Tables
+from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_view import kernel_panel
+
+TERMS = 6  # of a product, written out
+TITLES = {
+    "input": "what the layer reads",
+    "read": "what the projections read",
+    "query": "× W_Q = query: what it looks for",
+    "key": "× W_K = key: what it is filed under",
+    "value": "× W_V = value: what it hands over",
+    "turned query": "the query, turned by its position",
+    "turned key": "the key, turned by its position",
+}
+RAMP = "Red: below 0; blue: above. Each pair of strips has its own deepest colour."
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A token of a sentence, and what the head computes there."""
+
+    name: str  # "A" or "B"
+    word: PlacedWord[Encoding]
+    position: int  # the token's
+    steps: HeadSteps
+    real: AttentionTrace  # as the head is
+    trace: AttentionTrace  # the same, or with steps changed
+
+    @property
+    def changed(self) -> bool:
+        """True if a step was changed."""
+        return self.trace is not self.real
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Those of the sentence."""
+        return self.word.sentence.tokens
+
+    @property
+    def label(self) -> str:
+        """The word as it is spelled, or the token if it is another or a piece."""
+        return self.word.word.text if self.word.positions == (self.position,) else self.tokens[self.position]
+
+    @property
+    def projected(self) -> Projected:
+        """The head's matrices, which must be known."""
+        assert self.steps.projected is not None
+        return self.steps.projected
+
+    @property
+    def output(self) -> Tensor:
+        """What the head adds to the token's vector, (d_model,)."""
+        return self.projected.output(self.trace.context[self.position])
+
+    def row(self, step: str) -> Tensor:
+        """The token's row of a step."""
+        return self.steps[step].values[self.position]
+
+
+def follow(
+    encoder: Encoder,
+    name: str,
+    word: PlacedWord[Encoding],
+    head: Head,
+    position: int | None = None,
+    *,
+    alone: PlacedWord[Encoding] | None = None,
+    **changes: Any,
+) -> Followed:
+    """Follow a token of the sentence through a head (None: the word's first token).
+
+    alone: the word where this head is the only attention; changes: as in `what_if.change`. Raises NotRecomputable for an encoder
+    that is shown only.
+    """
+    position, real, ran = word.positions[0] if position is None else position, word.sentence.trace(*head), alone or word
+    trace = change(real if alone is None else alone.sentence.trace(*head), **changes)
+    return Followed(name, ran, position, head_steps(encoder, ran.sentence, *head), real, trace)
+
+
+def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
+    """The panel of the kernel. errors: as in `kernel_panel`, of the head as it is."""
+    rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
+    changed = any(side.changed for side in sides)
+    panel = kernel_panel(rows, head=head, errors=None if changed else errors)
+    if not changed:
+        return panel
+    kept = {name: partial(panel.tables.__getitem__, name) for name in panel.tables}
+    tables = Tables({**kept, "what if": lambda: _changed(sides)})
+    return replace(panel, note=" ".join(map(_what_changes, sides)), tables=tables)
+
+
+def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
+    """One row per token: sentence, place, token, weight as it is, changed."""
+    tables = []
+    for side in sides:
+        columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
+        weights = {"weight": side.real.weights, "changed": side.trace.weights}
+        tables.append(pd.DataFrame(columns | {name: each[side.position].tolist() for name, each in weights.items()}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _what_changes(side: Followed) -> str:
+    """State the effect of the changes on the token's row: its largest weight, and the context's cosine to the real one."""
+    top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
+    contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
+    return f"{side.name}, changed: largest weight {top}; the context has cosine {_cosine(*contexts)} to the real one."
+
+
+def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
+    """The panels of what comes in: the projections, and one of their products written out."""
+    first = sides[0]
+    rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
+    coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())
+    known = first.steps.projected is not None
+    errors = pd.concat([side.steps.errors.assign(sentence=side.name) for side in sides], ignore_index=True)
+    yield _strips(
+        "what comes in", f"{_named(sides)} comes in as {len(coming[0])} numbers{_alike(coming)}.", TITLES, rows, sides,
+        marked=(list(rows).index("query"), largest) if known else None, note=RAMP, method=_proof(errors, first.steps.note),
+        more={"largest differences to the model's own": lambda: errors},
+    )  # fmt: skip
+    if known:
+        yield _written_out(first, largest)
+
+
+def _written_out(side: Followed, dimension: int) -> Panel:
+    """The panel of one number of the query: each product of the input with W_Q, and the bias."""
+    terms, query_bias = _terms(side, dimension), side.projected.query_bias
+    shown = terms.loc[terms["product"].abs().sort_values(ascending=False, kind="stable").index[:TERMS]]
+    rest = float(terms["product"].sum() - shown["product"].sum())
+    bias = None if query_bias is None else float(query_bias[dimension])
+    number = numbers.decimal(side.row("query")[dimension])
+    finding = f'Number {dimension} of the query of "{side.label}" is {number}: {len(terms)} products, added up.'
+    names = ("input", "W_Q", f"the other {len(terms) - len(shown)} together", "their sum")
+    return Panel(
+        name="one product written out",
+        finding=finding,
+        picture=lambda look: product(shown, rest, bias, names, look.theme),
+        alt=f"{finding} The {len(shown)} largest, the others together, and the bias, as bars.",
+        tables=Tables({"one product written out": lambda: terms}),
+        one_head=True,
+        sentences=(side.name,),
+    )
+
+
+def _terms(side: Followed, dimension: int) -> pd.DataFrame:
+    """One row per number that W_Q reads: dimension, first (the input), second (W_Q), product."""
+    first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
+    columns = {"first": first, "second": second, "product": first * second}
+    return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
+
+
+def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head, note: str = "") -> Iterator[Panel]:
+    """The panels of what goes out: the context times W_O, and the word's vector that it is added to. note: under the second."""
+    if sides[0].steps.projected is None:
+        return
+    added = [side.output for side in sides]
+    titles = {"context": "context: the values, averaged", "output": "× W_O = what the head adds"}
+    rows = {"context": [side.trace.context[side.position] for side in sides], "output": added}
+    finding = f"The head hands {_named(sides)} {len(added[0])} numbers{_alike(added)}."
+    yield _strips("what goes out", finding, titles, rows, sides)
+    own, others = [side.row("input") for side in sides], [_by_others(encoder, side, head) for side in sides]
+    if len(added[0]) != len(own[0]):  # MobileBERT adds to a narrower vector
+        return
+    titles = {"own vector": "its own vector", "this head": f"+ what {head} adds"}
+    rows = {"own vector": own, "this head": added}
+    if all(other is not None for other in others):
+        titles["other heads"] = f"+ what the other {encoder.n_heads - 1} heads and the bias add"
+        titles["sum"] = "= the sum"
+        rows |= {"other heads": others, "sum": [sum(each) for each in zip(own, added, others)]}
+    lengths = [numbers.decimal(each[0].norm()) for each in (added, own)]
+    finding = f"In {sides[0].name} the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
+    note = note or "All on one scale; at the right each vector's length."
+    yield _strips("residual", finding, titles, rows, sides, lengths=True, note=note)
+
+
+def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
+    """What the layer's other heads and the bias add, (d_model,); None where W_O reads more than the heads' contexts."""
+    sentence, bias = side.word.sentence, side.projected.output_bias
+    contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
+    weight = output_weight(encoder, sentence.recordings[head.layer].module)
+    if len(weight) != contexts.numel():
+        return None
+    contexts = contexts.clone()
+    contexts[head.head] = 0
+    added = contexts.flatten() @ weight
+    return added if bias is None else added + bias
+
+
+def only_head(sides: Sequence[Followed], before: Sequence[PlacedWord[Encoding]], head: Head) -> str:
+    """State the cosine of the word's two last vectors with the head as the only attention, and with all heads (`before`)."""
+    cosines = [
+        _cosine(*(placed.sentence.vector(placed.sentence.n_layers, placed.positions) for placed in both))
+        for both in ([side.word for side in sides], before)
+    ]
+    return (
+        f'With {head} as the only attention in the whole encoder, the two last "{before[0].word.text}" vectors have cosine '
+        f"{cosines[0]}; with all heads {cosines[1]}."
+    )
+
+
+def _proof(errors: pd.DataFrame, note: str) -> str:
+    """Each step's largest difference to the model's own. note: what is particular about the encoder."""
+    worst = errors.groupby("step", sort=False)["error"].max().dropna()
+    said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
+    text = (
+        "Nothing is taken from the model after the layer's input: each step is computed from the one before it. Largest "
+        f"difference to the model's own numbers, over all tokens: {said}."
+    )
+    return f"{text}\n\n{note}" if note else text
+
+
+def _named(sides: Sequence[Followed]) -> str:
+    return " and ".join(dict.fromkeys(f'"{side.label}"' for side in sides))
+
+
+def _alike(rows: Sequence[Tensor]) -> str:
+    return f", with cosine {_cosine(*rows)} between A and B" if len(rows) > 1 else ""
+
+
+def _cosine(first: Tensor, second: Tensor) -> str:
+    return numbers.cosine(float(similarity(first, second)))
+
+
+def _strips(
+    name: str,
+    finding: str,
+    titles: Mapping[str, str],
+    rows: Mapping[str, Sequence[Tensor]],
+    sides: Sequence[Followed],
+    *,
+    lengths: bool = False,
+    marked: tuple[int, int] | None = None,
+    more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
+    **said: str,
+) -> Panel:
+    """A panel of vectors: for each name in rows a title and a strip a sentence. lengths: on one scale, each with its length."""
+
+    def picture(look: Look) -> Spec:
+        groups = []
+        for each, own in rows.items():
+            ends = [numbers.decimal(row.norm()) if lengths else "" for row in own]
+            drawn = [
+                Strip(side.name, row.tolist(), look.theme.sentence(side.name), end)
+                for side, row, end in zip(sides, own, ends)
+            ]
+            groups.append((f"{titles[each]} ({len(own[0])} numbers)", drawn))
+        return strips(groups, look.theme, together=lengths, marked=marked)
+
+    return Panel(
+        name=name, finding=finding, picture=picture, one_head=True, **said,
+        alt=f"{finding} Strips of coloured cells, a cell a number: {', '.join(rows)}.",
+        tables=Tables({name: partial(_vectors_frame, sides, rows), **more}),
+    )  # fmt: skip
+
+
+def _vectors_frame(sides: Sequence[Followed], rows: Mapping[str, Sequence[Tensor]]) -> pd.DataFrame:
+    """One row per number of a token's vectors: sentence, position, token, vector, dimension, value."""
+    tables = []
+    for name, own in rows.items():
+        for side, row in zip(sides, own):
+            about = {"sentence": side.name, "position": side.position, "token": side.tokens[side.position]}
+            tables.append(pd.DataFrame({**about, "vector": name, "dimension": range(len(row)), "value": row.tolist()}))
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,429 @@
+"""The data of the component `kernel`, by dashboard/components/kernel.schema.json: one head's computation of one token's row.
+
+A number that is printed travels as its text; the numbers of a strip travel as whole numbers of equal parts.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from selfattn import kernel, numbers
+from selfattn.analysis.compare import align
+from selfattn.charts.code_view import source
+from selfattn.charts.labels import isolated_words
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.kernel import AttentionTrace
+from selfattn.words import fold
+
+VERSION = 1
+VECTORS, HANDED = 4, 3  # decimals of queries, keys and values, and of weight x value
+MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
+LEADING = 24
+FEW = 4  # numbers: a strip of so few prints them
+MINUS = "−"
+# The lines of the kernel that make a column, by the names of their results.
+MAKES = {
+    "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
+    "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QueryRow:
+    """One token's row of a head: what it attends to, with every step."""
+
+    trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
+    tokens: tuple[str, ...]  # n
+    query: int  # the token whose row it is; -1 (and `first` too): none of them
+    name: str = ""  # "A" or "B"
+    first: int = 0  # the token of the trace's first row
+    special: tuple[bool, ...] = ()  # n, or (): none is
+    word: tuple[int, ...] = ()  # the positions of the word that the page is about
+    text: str = ""  # what asks, where it is none of the tokens
+
+    @property
+    def row(self) -> int:
+        """The row of the trace."""
+        return self.query - self.first
+
+    @property
+    def asks(self) -> str:
+        """The query's token, or what asks."""
+        return self.text or self.tokens[self.query]
+
+    def of(self, step: str) -> Tensor:
+        """A step's numbers of this row: "scores", "scaled", "masked", "exponentials" or "weights", (n,); "query", (d_head,)."""
+        return getattr(self.trace, step)[self.row]
+
+    @property
+    def terms(self) -> dict[str, Tensor]:
+        """The terms that are added to the scaled scores, (n,) by name; a float mask that changes this row is one, "mask"."""
+        shape, mask = self.trace.scores.shape, self.trace.mask
+        found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
+        if mask is not None and mask.dtype != torch.bool:
+            found["mask"] = mask.expand(shape)[self.row].to(self.trace.scores.dtype)
+        return {name: values for name, values in found.items() if name != "mask" or values.any()}
+
+    @property
+    def hidden(self) -> list[bool]:
+        """The tokens that it may not attend to, (n,)."""
+        return (self.of("masked") == -math.inf).tolist()
+
+    @property
+    def handed(self) -> Tensor:
+        """Weight times value of each token, (n, d_value)."""
+        return self.of("weights")[:, None] * self.trace.value
+
+
+def word_row(
+    placed: PlacedWord[Encoding],
+    head: Head,
+    name: str = "",
+    *,
+    query: int | None = None,
+    trace: AttentionTrace | None = None,
+) -> QueryRow:
+    """The row of a word's first piece, or of any other token of its sentence.
+
+    trace: in place of the head's own, of all tokens. Raises NotRecomputable where the encoder is shown only.
+    """
+    encoding = placed.sentence
+    at = placed.positions[0] if query is None else query
+    first = 0 if trace is not None else at
+    trace = trace or encoding.trace(*head, slice(at, at + 1))
+    whole = {word.start: word.label for word in encoding.words if len(word.positions) == 1}
+    tokens = tuple(whole.get(position, token) for position, token in enumerate(encoding.tokens))
+    return QueryRow(
+        trace=trace, tokens=tokens, query=at, name=name, first=first, special=encoding.special, word=placed.positions,
+    )  # fmt: skip
+
+
+def kernel_data(
+    rows: Sequence[QueryRow],
+    *,
+    key: str,
+    about: str,
+    below: Sequence[str] = (),
+    clicks: bool = True,
+    places: int = 2,
+) -> dict[str, Any]:
+    """All that the browser shows of one row, or of two.
+
+    clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    """
+    decimals = _decimals(rows, places)
+    columns = _columns(rows)
+    names = {column["id"] for column in columns}
+    sides = [_side(row, pair, names, places, decimals) for row, pair in zip(rows, _pairs(rows))]
+    return {
+        "version": VERSION,
+        "key": key,
+        "about": about,
+        "below": list(map(isolated_words, below)),
+        "clicks": clicks,
+        "places": decimals,
+        "largest": _largest(sides),
+        "columns": [column | _ends(column, sides) for column in columns],
+        "code": _code(),
+        "sides": sides,
+    }
+
+
+def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Of each kind of strip the largest number by absolute value, in its last decimal; at least 1."""
+    rows = [row for side in sides for row in side["rows"]]
+    strips = {
+        "vectors": [side["query"]["values"] for side in sides],
+        "products": [row["products"] for row in rows],
+        "handed": [*(side["context"] for side in sides), *(row["handed"] for row in rows)],
+    }
+    return {
+        kind: max(1, *(abs(int(part)) for strip in own for part in strip.split(","))) for kind, own in strips.items()
+    }
+
+
+def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ends of a column's bars, and the letters of its longest text."""
+    rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
+    texts = [row["cells"][column["id"]] for row in rows]
+    finite = [value for value in map(_value, texts) if math.isfinite(value)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    high = 1.0 if column["kind"] == "share" or low == high else high
+    return {"ends": [low, high], "digits": max(map(len, texts), default=0)}
+
+
+def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
+    """The decimals of each kind of strip; where it prints its few numbers, no more than they have."""
+    most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
+    if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
+        return most
+    vectors = [tensor for row in rows for tensor in (row.of("query"), row.trace.key, row.trace.value)]
+    numbers_of = {
+        "vectors": torch.cat([tensor.flatten() for tensor in vectors]),
+        "products": torch.cat([(row.of("query") * row.trace.key).flatten() for row in rows]),
+        "handed": torch.cat([tensor.flatten() for row in rows for tensor in (row.handed, row.of("context"))]),
+    }
+    return {kind: _has_decimals(values.double(), most[kind]) for kind, values in numbers_of.items()}
+
+
+def _has_decimals(values: Tensor, most: int) -> int:
+    return next(
+        p for p in range(most + 1) if p == most or torch.allclose(values, values.round(decimals=p), rtol=0, atol=1e-6)
+    )
+
+
+def whole(values: Tensor, places: int) -> list[str]:
+    """Each row's numbers without their decimal points, between commas, halves away from zero."""
+    exact = np.atleast_2d(values.detach().double().numpy())
+    scaled = np.floor(np.abs(exact) * 10**places + 0.5)
+    return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
+
+
+def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
+    trace = rows[0].trace
+    names = list(dict.fromkeys(name for row in rows for name in row.terms))
+    masks = any(any(row.hidden) for row in rows)
+    symbol = factor(trace)[0]
+    before = "scaled" if symbol else "score"
+    columns = [("products", "query × key", f"number by number: {trace.query.shape[-1]}", "strip")]
+    columns.append(("score", "score", "their sum", "number"))
+    if symbol:
+        columns.append(("scaled", "scaled", symbol, "number"))
+    columns += [(f"term {name}", name, "is added", "number") for name in names]
+    if names or masks:
+        sum_of = " + ".join([before, *names])
+        before = "masked" if masks else "sum"
+        about = [*([sum_of] if names else []), *([f"{MINUS}∞: hidden"] if masks else [])]
+        columns.append(("masked", before, "; ".join(about), "number"))
+    columns += [
+        ("exponential", "e^x", f"of {before} {MINUS} largest", "share"),
+        ("weight", "weight", "÷ sum of e^x", "share"),
+        ("handed", "weight × value", "what is handed over", "strip"),
+    ]
+    keys = ("id", "title", "about", "kind")
+    return [dict(zip(keys, each)) | {"makes": MAKES.get(each[0], ["masked"])} for each in columns]
+
+
+def _code() -> list[dict[str, str]]:
+    """The kernel's lines, each with the name of what it makes; "" where it makes nothing by itself."""
+    lines = source(kernel.attend).splitlines()
+    made = [line.strip().split(" = ")[0] if " = " in line and line.startswith("    ") else "" for line in lines]
+    return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
+
+
+def _pairs(rows: Sequence[QueryRow]) -> list[dict[int, int]]:
+    """By token of each row the token of the other that it is matched with."""
+    if len(rows) != 2:
+        return [{} for _ in rows]
+    a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
+    pairs = align(a, b, (rows[0].query, rows[1].query))
+    matched = {here: there for here, there in pairs if here is not None and there is not None}
+    return [matched, {there: here for here, there in matched.items()}]
+
+
+def _special(row: QueryRow) -> tuple[bool, ...]:
+    return row.special or (False,) * len(row.tokens)
+
+
+def _side(
+    row: QueryRow, pair: dict[int, int], columns: Collection[str], places: int, decimals: dict[str, int]
+) -> dict[str, Any]:
+    kept, rest = leading(row)
+    sums = {"exponential": _text(_total(row), places), "weight": _text(float(row.of("weights").sum()), places)}
+    largest = float(row.of("maximum")[0])
+    last = next(name for name in ("masked", "scaled", "score") if name in columns)
+    lines = _lines(row, kept, places)
+    strips = {
+        "products": whole((row.of("query") * row.trace.key)[kept], decimals["products"]),
+        "keys": whole(row.trace.key[kept], decimals["vectors"]),
+        "values": whole(row.trace.value[kept], decimals["vectors"]),
+        "handed": whole(row.handed[kept], decimals["handed"]),
+    }
+    special, cells = _special(row), {name: texts for name, texts in _cells(row, places).items() if name in columns}
+    return {
+        "name": row.name,
+        "query": {
+            "at": row.query,
+            "text": row.asks,
+            "values": whole(row.of("query"), decimals["vectors"])[0],
+        },
+        "rows": [
+            {
+                "at": at,
+                "text": row.tokens[at],
+                "special": bool(special[at]),
+                "word": at in row.word,
+                "pair": pair.get(at),
+                "hidden": row.hidden[at],
+                "cells": {name: texts[at] for name, texts in cells.items()},
+                "fine": numbers.decimal(row.of("weights")[at], 4),
+                **{name: strip[i] for name, strip in strips.items()},
+                "steps": lines[i],
+            }
+            for i, at in enumerate(kept)
+        ],
+        "rest": None if not rest else _rest(row, rest, places, decimals["handed"]),
+        "sums": sums | ({last: _text(largest, places)} if math.isfinite(largest) else {}),
+        "context": whole(row.of("context"), decimals["handed"])[0],
+    }
+
+
+def leading(row: QueryRow) -> tuple[list[int], list[int]]:
+    """The tokens that have a row, in the sentence's order, and the others; of a long sentence those of the largest weights.
+
+    The query itself always has one.
+    """
+    n = len(row.tokens)
+    if n <= MOST:
+        return list(range(n)), []
+    weights = row.of("weights").tolist()
+    first = sorted(range(n), key=lambda at: -math.inf if at == row.query else -weights[at])[:LEADING]
+    return sorted(first), sorted({*range(n)} - {*first})
+
+
+def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
+    """The sums over the tokens without a row."""
+    exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
+    write = _share(places)
+    return {
+        "text": f"{len(rest)} other tokens",
+        "cells": {"exponential": _short(write(exponential)), "weight": _short(write(weight))},
+        "fine": _text(weight, 4),
+        "handed": whole(row.handed.double()[rest].sum(0), handed)[0],
+    }
+
+
+def _share(places: int) -> Callable[[float], str]:
+    """How e^x and weights are written."""
+    return numbers.weight if places == 2 else partial(numbers.decimal, places=places)
+
+
+def _total(row: QueryRow) -> float:
+    return float(row.of("total")[0])
+
+
+def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
+    """Each column's texts, one a token."""
+    decimal, share = partial(numbers.decimal, places=places), _share(places)
+    columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
+        "score": (row.of("scores"), decimal),
+        "scaled": (row.of("scaled"), decimal),
+        **{f"term {name}": (values, decimal) for name, values in row.terms.items()},
+        "masked": (row.of("masked"), decimal),
+        "exponential": (row.of("exponentials"), share),
+        "weight": (row.of("weights"), share),
+    }
+    return {name: [_short(write(value)) for value in values.tolist()] for name, (values, write) in columns.items()}
+
+
+def _short(text: str) -> str:
+    """A text as it fits a cell: "<0.0001"."""
+    return text.replace("under ", "<")
+
+
+# The arithmetic of one token, in numbers from which each next one can be computed as it is printed
+
+
+def factor(trace: AttentionTrace) -> tuple[str, float]:
+    """How a score becomes a scaled one, as it is written after the score, and as a factor; ("", 1.0) where it stays."""
+    d_head, scale = trace.query.shape[-1], trace.scale
+    if scale == 1:
+        return "", 1.0
+    for under in (d_head, 2 * d_head, 3 * d_head):
+        if math.isclose(scale, under**-0.5, rel_tol=1e-6):
+            return f"÷ √{under}", under**-0.5
+    by = 1 / (scale * math.sqrt(d_head)) if scale else 0.0
+    if math.isclose(by, float(f"{by:.3g}"), rel_tol=1e-6) and scale:
+        return f"÷ √{d_head} ÷ {by:.3g}", scale
+    return f"× {scale:.8g}".replace("-", MINUS), float(f"{scale:.8g}")
+
+
+def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
+    """Of each of these tokens its steps, [column, text]."""
+    total, largest = _total(row), float(row.of("maximum")[0])
+    steps = ("scores", "scaled", "masked", "exponentials", "weights")
+    columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
+    terms = zip(*(values[list(kept)].tolist() for values in row.terms.values())) if row.terms else [()] * len(kept)
+    return [_line(factor(row.trace), own, added, largest, total, places) for own, added in zip(columns, terms)]
+
+
+def _line(
+    scale: tuple[str, float],
+    own: Sequence[float],
+    added: Sequence[float],
+    largest: float,
+    total: float,
+    places: int,
+) -> list[list[str]]:
+    """One token's steps. own: score, scaled, masked, e^x and weight; added: its terms; places: the fewest decimals."""
+    (symbol, times), (score, scaled, masked, exponential, weight) = scale, own
+    if masked == -math.inf:
+        shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
+        end, x = [["masked", f"hidden: {MINUS}∞"], *(shares if total else [["weight", "no token is left: 0"]])], places
+    else:
+        text, under, share = _division(exponential, total, weight, places)
+        x = _fewest(places, text, lambda p: math.exp(min(_number(masked, p) - _number(largest, p), 0)))
+        power = f"e^({_text(masked, x)} {MINUS} {_bracketed(_text(largest, x))})"
+        end = [["exponential", f"{power} = {text}"], ["weight", f"{text} ÷ {under} = {share}"]]
+        if added:
+            sum_, parts = _text(masked, x), (scaled, *added)
+            x = _fewest(x, sum_, lambda p: sum(_number(each, p) for each in parts))
+            more = (f" {MINUS if each < 0 else '+'} {_text(abs(each), x)}" for each in added)
+            end.insert(0, ["masked", f"{_text(scaled, x)}{''.join(more)} = {sum_}"])
+    if not symbol:
+        return [["score", f"query · key = {_text(score, x)}"], *end]
+    after = _text(scaled, x)
+    score_ = _text(score, _fewest(places, after, lambda p: _number(score, p) * times))
+    return [["score", f"query · key = {score_}"], ["scaled", f"{score_} {symbol} = {after}"], *end]
+
+
+def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
+    """e^x, the total and the weight in decimals that are enough to divide them."""
+    write = _share(places)
+    share, text = write(weight), write(exponential)
+    first = max(places, _places(text))
+    for more in range(8):
+        under = _text(total, places + more)
+        if text.startswith("under") or write(_value(text) / _value(under)) == share:
+            break
+        text = _text(exponential, first + more + 1)
+    return text, under, share
+
+
+def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
+    """The fewest decimals, from `places` on, with which the wanted text is computed; where none are enough, `places`.
+
+    None are for -1e9 + 0.5, say: float32 has no such digits. A number half way between two printed ones isn't taken.
+    """
+    write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
+    near = (-1e-9, 1e-9)
+    return next((p for p in range(places, 12) if all(write(computed(p) + each) == wanted for each in near)), places)
+
+
+def _text(value: float, places: int) -> str:
+    return numbers.decimal(value, places)
+
+
+def _number(value: float, places: int) -> float:
+    """A number as it is printed."""
+    return _value(_text(value, places))
+
+
+def _value(text: str) -> float:
+    return 0.0 if text.startswith("<") else float(text.replace(MINUS, "-").replace("∞", "inf"))
+
+
+def _places(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})" if text.startswith(MINUS) else text

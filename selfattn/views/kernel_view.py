@@ -1,0 +1,168 @@
+"""The kernel figure: how one head computes one token's row, every number of it, in one sentence or two."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from selfattn import numbers
+from selfattn.charts.kernel_figure import kernel_figure
+from selfattn.encoders.capture import Head
+from selfattn.panel import Live, Panel, Tables
+from selfattn.tidy_tables import context_share
+from selfattn.views.kernel_data import LEADING, MOST, QueryRow, kernel_data
+
+NAME = "kernel"
+MUCH = 0.5  # of the weight, from here on, is most of it
+METHOD = (
+    "Every number is computed by selfattn/kernel.py from the query, key and value that the attention received. Numbers are "
+    "rounded as they are printed; where the next one can't be computed from two decimals, more are printed. A weight says what "
+    "a head reads from a token, not what that does: later layers decide on the effect."
+)
+
+
+def kernel_panel(
+    rows: QueryRow | Sequence[QueryRow],
+    *,
+    head: Head | None = None,
+    errors: tuple[float, float | None] | None = None,
+    clicks: bool = True,
+    places: int = 2,
+    code: str = "",
+    name: str = NAME,
+) -> Panel:
+    """The panel of one token's row in one sentence, or in "A" and "B".
+
+    rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
+    own weights, on the same inputs and in a separate pass (None: not known). clicks: a click on a token asks for its row, as
+    the state "query": [side, position]. places: the decimals of scores, e^x and weights.
+    """
+    rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
+    about, said = alt(rows, head), finding(rows)
+    key = hashlib.sha256(repr((head, [(row.name, row.tokens) for row in rows])).encode()).hexdigest()[:16]
+    data = kernel_data(rows, key=key, about=about, below=_below(rows, errors), clicks=clicks, places=places)
+    return Panel(
+        name=name,
+        finding=said,
+        picture=lambda look: kernel_figure(data, look.theme, look.width, said),
+        alt=about,
+        tables=Tables({"steps": lambda: steps_frame(rows), "dimensions": lambda: dimensions_frame(rows)}),
+        arrays=_arrays(rows),
+        code=code,
+        method=METHOD,
+        live=Live("kernel", data),
+        one_head=head is not None,
+        sentences=(rows[0].name,) if len(rows) == 1 and rows[0].name else (),
+    )
+
+
+def finding(rows: Sequence[QueryRow]) -> str:
+    """The token that gets most weight, in the sentence where it gets more."""
+    row = max(rows, key=lambda row: float(row.of("weights").max()))
+    weights = row.of("weights")
+    at, query = int(weights.argmax()), _query(row)
+    where = f"In {row.name}, " if len(rows) > 1 else ""
+    if not weights[at] > 0:
+        return f"{where}{query} may attend to no token: all its weights are 0."
+    to = "itself" if at == row.query else _named(row, at)
+    much = "most of its weight" if weights[at] >= MUCH else "more weight than any other token"
+    return f"{where}{query} gives {to} {much}: {numbers.weight(weights[at])}."
+
+
+def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
+    """The figure in words."""
+    of = f"Head {head.head} of layer {head.layer}" if head else "One head"
+    parts = [f"{of}, step by step: a row for each token, from query times key to weight times value."]
+    for row in rows:
+        weights = row.of("weights").tolist()
+        most = sorted(range(len(weights)), key=lambda at: -weights[at])[:3]
+        said = ", ".join(f"{_named(row, at)} {numbers.weight(weights[at])}" for at in most)
+        parts.append(f"{f'In {row.name}: ' if row.name else ''}{_query(row)} attends most to {said}.")
+    return " ".join(parts)
+
+
+def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
+    """One row per token: sentence, place, token, special, query (whether it is the query), and a column for every step.
+
+    score, scaled, each term by its name (a float mask is one), masked (minus infinity: hidden), shifted (masked minus the row's
+    largest), exponential, weight, share (of the context vector, along it: they sum to 1, and may be negative).
+    """
+    tables = []
+    for row in rows:
+        n = len(row.tokens)
+        steps = {"score": "scores", "scaled": "scaled"}
+        last = {"masked": "masked", "shifted": "shifted", "exponential": "exponentials", "weight": "weights"}
+        columns = {
+            "sentence": [row.name] * n,
+            "place": range(n),
+            "token": row.tokens,
+            "special": row.special or [False] * n,
+            "query": [at == row.query for at in range(n)],
+            **{name: row.of(step).tolist() for name, step in steps.items()},
+            **{name: values.tolist() for name, values in row.terms.items()},
+            **{name: row.of(step).tolist() for name, step in last.items()},
+            "share": context_share(row.trace, [row.row]).tolist(),
+        }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
+    """One row per token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
+
+    Dimensions count from 0. Where values are longer or shorter than keys, what is missing is NaN.
+    """
+    tables = []
+    for row in rows:
+        d = max(row.trace.key.shape[-1], row.trace.value.shape[-1])
+        products = row.of("query") * row.trace.key
+        columns = {
+            "query": row.of("query").expand_as(products), "key": row.trace.key, "product": products,
+            "value": row.trace.value, "handed": row.handed,
+        }  # fmt: skip
+        padded = {
+            name: np.pad(values.double().numpy(), ((0, 0), (0, d - values.shape[-1])), constant_values=math.nan).ravel()
+            for name, values in columns.items()
+        }
+        places, dimensions = np.indices((len(row.tokens), d)).reshape(2, -1)
+        named = {"sentence": row.name, "place": places, "token": [row.tokens[at] for at in places]}
+        tables.append(pd.DataFrame({**named, "dimension": dimensions, **padded}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _arrays(rows: Sequence[QueryRow]) -> Mapping[str, np.ndarray]:
+    arrays = {}
+    for row in rows:
+        end = f"_{row.name.lower()}" if row.name else ""
+        steps = ("query", "scores", "scaled", "masked", "exponentials", "weights", "context")
+        found = {step: row.of(step) for step in steps} | {"key": row.trace.key, "value": row.trace.value} | row.terms
+        arrays |= {f"{step.replace(' ', '_')}{end}": values.numpy() for step, values in found.items()}
+    return arrays
+
+
+def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) -> list[str]:
+    """The lines under the figure: split words, long sentences, and the proof."""
+    lines = []
+    for row in rows:
+        if len(row.word) > 1 and row.query in row.word and not lines:
+            nth, n = row.word.index(row.query) + 1, len(row.word)
+            lines.append(
+                f"Each of the word's {n} pieces has a query of its own; this is piece {nth}. Click another to see its."
+            )
+    if any(len(row.tokens) > MOST for row in rows):
+        lines.append(f"Of a sentence of more than {MOST} tokens the {LEADING} with the largest weights have rows.")
+    if errors is not None:
+        same, separate = errors
+        text = f"Recomputed: the weights equal the model's own to {numbers.error(same)} on the same inputs"
+        lines.append(f"{text}." if separate is None else f"{text}, to {numbers.error(separate)} in a separate pass.")
+    return lines
+
+
+def _query(row: QueryRow) -> str:
+    return f'"{row.text}"' if row.text else _named(row, row.query)
+
+
+def _named(row: QueryRow, at: int) -> str:
+    return row.tokens[at] if row.special and row.special[at] else f'"{row.tokens[at]}"'

@@ -1,0 +1,38 @@
+"""The panel of a lesson: its charts side by side, and the lines of code that make what they show."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from selfattn.charts.code_view import kernel_lines
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, drawn_frame, in_rows
+from selfattn.panel import Look, Panel, Tables
+
+Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
+
+
+def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
+    """A chart's function with all of its arguments but the theme, which follows the positional ones."""
+    return partial(chart, *arguments, **looks)
+
+
+def lesson_panel(
+    name: str, finding: str, charts: Mapping[str, Drawing], *lines: str, columns: int = 0, **said: str
+) -> Panel:
+    """charts: drawings by their titles, `columns` in a row (0: all). lines: of code; one of the kernel's by what it makes. said:
+    note and method of the panel.
+    """
+
+    def picture(look: Look) -> Spec:
+        return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)
+
+    return Panel(
+        name=name,
+        finding=finding,
+        picture=picture,
+        alt=f"{finding} Drawn: {'; '.join(charts)}.",
+        tables=Tables({name: lambda: drawn_frame(picture(Look()))}),
+        code="\n".join(kernel_lines().get(line, line) for line in lines),
+        **said,
+    )

@@ -1,0 +1,76 @@
+"""All heads: what the panels say of small tables, beside numbers set by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from selfattn import Head
+from selfattn.analysis.measures import MEASURES
+from selfattn.analysis.word_map import word_map
+from selfattn.panel import Look
+from selfattn.tidy_tables import heads_frame
+from selfattn.views.all_heads import every_head, opened_map, word_lines
+from selfattn.views.one_head import surest_word
+
+COMPARED = SimpleNamespace(sides={"A": SimpleNamespace(word=SimpleNamespace(text="bank"))}, cosine=0.312)
+
+
+def panel(measure, chosen, **columns):
+    frame = heads_frame(**{name: torch.tensor([own]) for name, own in columns.items()})
+    compared = COMPARED if "effect" in columns else None
+    return every_head([np.eye(3)] * len(frame), frame, MEASURES[measure], chosen, across=2, compared=compared)
+
+
+def test_a_measure_names_its_ends_and_the_chosen_head():
+    own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
+    assert own.finding == "Entropy: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
+    assert own.note == "L0 H1 has 0.25 bits." and own.method.startswith(MEASURES["entropy"].caption)
+    assert not own.one_head and own.table["entropy"].tolist() == [2.75, 0.25, 1.5]
+    assert own.picture(Look())["datasets"]["heads"][2]["entropy"] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (
+            [0.01, 0.05],
+            "In the control the largest is L0 H1's, +0.050: L0 H1 does not exceed it, so it is a hint, not a",
+        ),
+        ([-0.05, 0.0], "In the control the largest is L0 H0's, −0.050: L0 H1 exceeds it."),
+        (None, "No control yet, so whether this is about the meaning can't be said."),
+    ],
+)
+def test_a_removal_stands_beside_the_control(control, said):
+    own = panel(
+        "effect",
+        Head(0, 0),
+        effect=[0.02, -0.0501 if control == [-0.05, 0.0] else -0.05],
+        **{"control": control} if control else {},
+    )
+    assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: −0.050 from 0.31.'
+    assert own.note.startswith(said)
+
+
+def test_the_opened_map_has_each_words_largest_weight_as_a_table(encoder, sides):
+    side = SimpleNamespace(sentence=sides["A"].encoding, positions=sides["A"].word.positions)
+    weights = side.sentence.weights(3, 7)
+    view = word_map(side.sentence, weights)
+    own = opened_map(view, weights, side, "rollout", Head(3, 7))
+    assert (own.name, own.one_head) == ("map: rollout up to L3", False)
+    assert own.finding == surest_word(view, "in rollout up to L3")
+    most = own.tables["what each word attends to most"]
+    assert most["word"].tolist() == [word.text for word in side.sentence.words]
+    top = view.matrix[[not special for special in view.special]].max(1)
+    assert most["weight"].tolist() == pytest.approx(top.values.tolist())
+
+
+def test_lines_name_the_largest_weight_and_refuse_a_head_that_is_none(encoder):
+    word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
+    (own,) = word_lines(encoder, {"A": word}, ["L0 H10", "rollout"])  # in rollout [CLS] gets more
+    assert own.finding == 'Of the words in A, "river" gets most, in L0 H10: 0.63.' and own.sentences == ("A",)
+    row = word.sentence.weights(0, 10)[word.positions[0]]
+    assert own.table["weight"][own.table["row"] == "L0 H10"].tolist() == pytest.approx(row.tolist(), abs=1e-6)
+    with pytest.raises(ValueError, match="Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got 'L9 H0'"):
+        next(word_lines(encoder, {"A": word}, ["L9 H0"]))

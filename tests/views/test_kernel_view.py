@@ -1,0 +1,360 @@
+"""The kernel figure's data: every number is the trace's to the printed digit, and each follows from those before it."""
+
+import json
+import math
+import re
+
+import pytest
+import torch
+
+from selfattn import Hide, attend, numbers
+from selfattn.analysis.what_if import change
+from selfattn.encoders.capture import Head
+from selfattn.kernel import AttentionTrace
+from selfattn.kernel_inputs import Term
+from selfattn.views.kernel_data import LEADING, MOST, QueryRow, factor, leading, word_row
+from selfattn.views.kernel_view import kernel_panel
+
+TEXTS = {"A": ("We sat on the bank of the river.", "river"), "B": ("We went to the bank for a loan.", "loan")}
+HEAD = Head(0, 10)
+LONG = "We sat on the bank of the river " + "and looked at the water that ran over the stones " * 7
+
+
+def rows_of(encoder, hidden=False, **more):
+    found = []
+    for name, (text, other) in TEXTS.items():
+        word, key = (encoder.encode(text).places(each)[0] for each in ("bank", other))
+        encoding = encoder.encode(text, hidden=[Hide(word.positions, key.positions)] if hidden else ())
+        found.append(word_row(encoding.places("bank")[0], HEAD, name, **more))
+    return found
+
+
+def data_of(rows, **more):
+    return kernel_panel(rows, **more).live.data
+
+
+def value(text):
+    return 0.0 if text.startswith("under") else float(text.replace("−", "-").replace("∞", "inf"))
+
+
+def short(text):
+    return text.replace("under ", "<")
+
+
+def strip(values, places):
+    return [numbers.decimal(each, places) for each in values.flatten().tolist()]
+
+
+def printed(text, places):
+    """A strip's numbers as the browser prints them."""
+    return [numbers.decimal(int(part) / 10**places, places) for part in text.split(",")]
+
+
+def check_cells(data, rows):
+    """Every printed number is the trace's."""
+    places = data["places"]
+    for side, row in zip(data["sides"], rows):
+        assert side["query"]["at"] == row.query
+        assert printed(side["query"]["values"], places["vectors"]) == strip(row.of("query"), places["vectors"])
+        assert printed(side["context"], places["handed"]) == strip(row.of("context"), places["handed"])
+        for each in side["rows"]:
+            at, cells = each["at"], each["cells"]
+            weight = row.of("weights")[at]
+            expected = {
+                "score": numbers.decimal(row.of("query") @ row.trace.key[at]),
+                "scaled": numbers.decimal(row.of("scaled")[at]),
+                "masked": numbers.decimal(row.of("masked")[at]),
+                "exponential": short(numbers.weight(row.of("exponentials")[at])),
+                "weight": short(numbers.weight(weight)),
+                **{f"term {term.name}": numbers.decimal(term.values[row.row, at]) for term in row.trace.terms},
+            }
+            columns = {column["id"] for column in data["columns"] if column["kind"] != "strip"}
+            assert cells == {name: text for name, text in expected.items() if name in columns}
+            assert each["fine"] == numbers.decimal(weight, 4)
+            for name, values in (
+                ("products", row.of("query") * row.trace.key[at]),
+                ("keys", row.trace.key[at]),
+                ("values", row.trace.value[at]),
+                ("handed", weight * row.trace.value[at]),
+            ):
+                own = places.get(name, places["vectors"])
+                assert printed(each[name], own) == strip(values, own)
+
+
+STEPS = {
+    "scaled": re.compile(r"(\S+) (.+) = (\S+)"),
+    "exponential": re.compile(r"e\^\((\S+) − (\S+)\) = (.+)"),
+    "weight": re.compile(r"(.+) ÷ (\S+) = (.+)"),
+}
+
+
+def check_arithmetic(data, scale):
+    """What a reader computes from a step's printed numbers is what stands at its end, and where the next step begins."""
+    for side in data["sides"]:
+        for row in side["rows"]:
+            steps, text = dict(row["steps"]), row["text"]
+            if row["hidden"]:
+                assert steps["masked"] == "hidden: −∞" and row["cells"]["weight"] == "0.00"
+                continue
+            last = steps["score"].removeprefix("query · key = ")
+            if "scaled" in steps:
+                score, _, scaled = STEPS["scaled"].fullmatch(steps["scaled"]).groups()
+                assert score == last, text
+                assert numbers.decimal(value(score) * scale, places(scaled)) == scaled, (text, steps)
+                last = scaled
+            if "masked" in steps:
+                parts, total = steps["masked"].split(" = ")
+                first, *more = parts.split(" ")
+                assert first == last
+                added = sum(value(number) * (1 if sign == "+" else -1) for sign, number in zip(more[::2], more[1::2]))
+                computed = numbers.decimal(value(first) + added, places(total))
+                assert computed == total or value(total) < -1e6, (text, steps)
+                last = total
+            x, largest, power = STEPS["exponential"].fullmatch(steps["exponential"]).groups()
+            assert x == last
+            computed = math.exp(value(x) - value(largest.strip("()")))
+            if power.startswith("under"):
+                assert computed < 0.0001
+            else:
+                assert numbers.decimal(computed, places(power)) == power, (text, steps)
+            share, total, weight = STEPS["weight"].fullmatch(steps["weight"]).groups()
+            assert share == power and short(weight) == row["cells"]["weight"]
+            assert numbers.weight(value(share) / value(total)) == weight or weight.startswith("under"), (text, steps)
+
+
+def places(text):
+    return len(text.partition(".")[2])
+
+
+@pytest.mark.parametrize("head", [(0, 10), (2, 3), (5, 7)])
+def test_every_number_is_the_traces(encoder, head):
+    rows = [word_row(encoder.encode(text).places("bank")[0], Head(*head), name) for name, (text, _) in TEXTS.items()]
+    data = data_of(rows)
+    assert [column["id"] for column in data["columns"]] == [
+        *("products", "score", "scaled", "exponential", "weight", "handed")
+    ]
+    check_cells(data, rows)
+    check_arithmetic(data, 1 / math.sqrt(32))
+    assert len(json.dumps(data, separators=(",", ":"))) < 60_000
+
+
+def test_the_default_pair_in_numbers(encoder):
+    panel = kernel_panel(rows_of(encoder), head=HEAD, errors=(1.2e-7, 3e-7))
+    assert panel.finding == 'In A, "bank" gives "river" most of its weight: 0.63.'
+    river = panel.live.data["sides"][0]["rows"][8]
+    assert river["steps"] == [
+        ["score", "query · key = 17.453"],
+        ["scaled", "17.453 ÷ √32 = 3.09"],
+        ["exponential", "e^(3.09 − 3.09) = 1.00"],
+        ["weight", "1.00 ÷ 1.58 = 0.63"],
+    ]
+    assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
+    assert panel.live.data["below"] == [
+        "Recomputed: the weights equal the model's own to 0.0000002 on the same inputs, to 0.0000003 in a separate pass."
+    ]
+    assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
+
+
+def test_words_are_matched_with_the_other_sentences(encoder):
+    a, b = data_of(rows_of(encoder))["sides"]
+    text = {row["at"]: row["text"] for row in b["rows"]}
+    matched = {row["text"]: text[row["pair"]] for row in a["rows"] if row["pair"] is not None}
+    assert matched == {"[CLS]": "[CLS]", "We": "We", "the": "the", "bank": "bank", ".": ".", "[SEP]": "[SEP]"}
+    assert all(a["rows"][row["pair"]]["pair"] == row["at"] for row in b["rows"] if row["pair"] is not None)
+
+
+def test_a_hidden_word(encoder):
+    rows = rows_of(encoder, hidden=True)
+    data = data_of(rows)
+    check_cells(data, rows)
+    check_arithmetic(data, 1 / math.sqrt(32))
+    river, river_before = (each["sides"][0]["rows"][8] for each in (data, data_of(rows_of(encoder))))
+    assert river["hidden"] and not river_before["hidden"]
+    assert river["cells"] == river_before["cells"] | {"masked": "−∞", "exponential": "0.00", "weight": "0.00"}
+    assert dict(river["steps"])["masked"] == "hidden: −∞"
+    assert next(each for each in data["columns"] if each["id"] == "masked")["about"] == "−∞: hidden"
+    grown = [rows[0].of("weights")[at] / rows_of(encoder)[0].of("weights")[at] for at in (0, 5, 10)]
+    assert grown == pytest.approx([1 / (1 - 0.6327)] * 3, rel=1e-3)
+
+
+def test_a_long_sentence_keeps_its_sums(encoder):
+    placed = encoder.encode(LONG).places("bank")[0]
+    row = word_row(placed, HEAD)
+    n, weights = len(row.tokens), row.of("weights")
+    assert n > MOST
+    data = data_of(row)
+    (side,) = data["sides"]
+    check_cells(data, [row])
+    kept = [each["at"] for each in side["rows"]]
+    assert len(kept) == LEADING and row.query in kept
+    largest = set(weights.argsort(descending=True)[:LEADING].tolist())
+    assert set(kept) - {row.query} <= largest
+    rest = sorted({*range(n)} - {*kept})
+    assert side["rest"]["text"] == f"{n - LEADING} other tokens"
+    assert side["rest"]["cells"] == {
+        "exponential": numbers.weight(row.of("exponentials").double()[rest].sum()),
+        "weight": numbers.weight(weights.double()[rest].sum()),
+    }
+    handed = (weights[rest, None].double() * row.trace.value[rest].double()).sum(0)
+    assert printed(side["rest"]["handed"], 3) == strip(handed, 3)
+    every = sum(int(part) for part in side["rest"]["handed"].split(",")) + sum(
+        sum(map(int, each["handed"].split(","))) for each in side["rows"]
+    )
+    assert every == pytest.approx(sum(map(int, side["context"].split(","))), abs=0.5 * 32 * (LEADING + 2))
+    assert any(line.startswith(f"Of a sentence of more than {MOST} tokens the {LEADING}") for line in data["below"])
+
+
+@pytest.mark.parametrize("n", [MOST, MOST + 1])
+def test_from_65_tokens_on_some_share_a_row(n):
+    torch.manual_seed(n)
+    row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
+    kept, rest = leading(row)
+    assert (len(kept), len(rest)) == ((MOST, 0) if n == MOST else (LEADING, n - LEADING))
+
+
+@pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "MPNet", "DeBERTa-v3"])
+def test_terms_have_columns(encoder_of, name):
+    encoder = encoder_of(name)
+    row = word_row(encoder.encode("the rain fell.").places("rain")[0], Head(0, 1), "A")
+    data = data_of(row)
+    check_cells(data, [row])
+    check_arithmetic(data, factor(row.trace)[1])
+    names = [term.name for term in row.trace.terms]
+    assert names and [each["title"] for each in data["columns"] if each["id"].startswith("term ")] == names
+    assert ("scaled" in {each["id"] for each in data["columns"]}) == (row.trace.scale != 1)
+
+
+@pytest.mark.parametrize("name", ["BERT", "ModernBERT", "NomicBERT", "RoFormer", "EuroBERT"])
+def test_families(encoder_of, name):
+    """Rotary families: query and key as they meet. ModernBERT's window hides what lies beyond it."""
+    encoder = encoder_of(name)
+    placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
+        0
+    ]
+    hidden = []
+    for layer in range(encoder.n_layers):
+        row = word_row(placed, Head(layer, 1))
+        data = data_of(row)
+        check_cells(data, [row])
+        check_arithmetic(data, factor(row.trace)[1])
+        hidden.append(sum(each["hidden"] for each in data["sides"][0]["rows"]))
+    assert any(hidden) == (name == "ModernBERT")
+
+
+def test_padding_is_hidden(encoder):
+    placed = encoder.encode("We sat on the bank.", pad_to=10).places("bank")[0]
+    rows = data_of(word_row(placed, HEAD))["sides"][0]["rows"]
+    assert sum(each["hidden"] for each in rows) == 2
+    assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
+
+
+def test_a_split_word_asks_with_its_first_piece(encoder):
+    placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
+    data = data_of(word_row(placed, HEAD))
+    n = len(placed.positions)
+    assert n > 1 and data["sides"][0]["query"]["at"] == placed.positions[0]
+    assert data["below"][0].startswith(f"Each of the word's {n} pieces has a query of its own; this is piece 1.")
+    second = word_row(placed, HEAD, query=placed.positions[1])
+    check_cells(data_of(second), [second])
+    assert "this is piece 2" in data_of(second)["below"][0]
+    assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
+
+
+def test_any_token_asks(encoder):
+    placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
+    panel = kernel_panel(word_row(placed, HEAD, query=0))
+    assert panel.finding.startswith("[CLS] gives ")
+    assert panel.live.data["sides"][0]["query"] == panel.live.data["sides"][0]["query"] | {"at": 0, "text": "[CLS]"}
+
+
+def test_changed_traces(encoder):
+    placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
+    own = placed.sentence.trace(*HEAD)
+    about = {}
+    for name, changes in {
+        "no scale": {"scaling": False}, "causal": {"causal": True}, "warm": {"temperature": 2.0}, "even": {"uniform": True},
+    }.items():  # fmt: skip
+        row = word_row(placed, HEAD, trace=change(own, **changes))
+        data = data_of(row)
+        check_cells(data, [row])
+        check_arithmetic(data, factor(row.trace)[1])
+        about[name] = {each["id"]: each["about"] for each in data["columns"]}
+    assert "scaled" not in about["no scale"] and "masked" in about["causal"]
+    assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
+
+
+def test_published_numbers():
+    """Raschka 2024, Build a Large Language Model (From Scratch), section 3.4.1."""
+    x = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
+                      [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])  # fmt: skip
+    torch.manual_seed(123)
+    trace = attend(*(x @ torch.rand(3, 2) for _ in range(3)))
+    row = QueryRow(trace=trace, tokens=("Your", "journey", "starts", "with", "one", "step"), query=1)
+    (side,) = data_of(row, places=4, clicks=False)["sides"]
+    cells = [each["cells"] for each in side["rows"]]
+    assert [each["score"] for each in cells] == ["1.2705", "1.8524", "1.8111", "1.0795", "0.5577", "1.5440"]
+    assert [each["weight"] for each in cells] == ["0.1500", "0.2264", "0.2199", "0.1311", "0.0906", "0.1820"]
+    assert printed(side["context"], 4) == ["0.3061", "0.8210"]
+
+
+def test_a_query_that_is_none_of_the_tokens():
+    trace = attend(torch.tensor([[1.0, 0.0]]), torch.eye(2), torch.eye(2))
+    panel = kernel_panel(QueryRow(trace=trace, tokens=("animal", "street"), query=-1, first=-1, text="it"))
+    assert panel.finding == '"it" gives "animal" most of its weight: 0.67.'
+    assert panel.live.data["sides"][0]["query"]["text"] == "it"
+
+
+def wide(magnitude, n=30, d=16, **more):
+    torch.manual_seed(5)
+    query, key, value_ = torch.randn(3, n, d) * magnitude
+    return attend(query, key, value_, **more)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        *(wide(magnitude) for magnitude in (0.01, 1.0, 3.0, 30.0)),
+        wide(2.0, mask=torch.randn(30, 30)),
+        wide(2.0, mask=torch.full((30, 30), -1e9).triu(1)),
+        wide(2.0, scale=0.123456, terms=[Term("first", torch.randn(30, 30)), Term("second", torch.randn(30, 30))]),
+        wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
+    ],
+)
+def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
+    for query in (0, 7, 29):
+        row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
+        check_arithmetic(data_of(row), factor(trace)[1])
+
+
+def test_a_row_without_a_token_to_attend_to():
+    trace = wide(1.0, mask=torch.zeros(30, 30, dtype=torch.bool))
+    panel = kernel_panel(QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=2))
+    assert panel.finding == '"t2" may attend to no token: all its weights are 0.'
+    assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
+
+
+def test_64_tokens_of_128_dimensions_travel_light():
+    torch.manual_seed(0)
+    rows = [
+        QueryRow(trace=attend(*torch.randn(3, 64, 128)), tokens=("token",) * 64, query=5, name=name) for name in "AB"
+    ]
+    assert len(json.dumps(data_of(rows), separators=(",", ":"))) < 500_000
+
+
+def test_tables_and_arrays_hold_the_trace(encoder):
+    rows = rows_of(encoder)
+    panel = kernel_panel(rows)
+    steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]
+    own = steps[steps["sentence"] == "B"]
+    for column, step in (
+        ("score", "scores"),
+        ("masked", "masked"),
+        ("exponential", "exponentials"),
+        ("weight", "weights"),
+    ):
+        assert own[column].tolist() == rows[1].of(step).tolist()
+    assert own["token"].tolist() == list(rows[1].tokens) and own["query"].tolist().index(True) == rows[1].query
+    part = dimensions[(dimensions["sentence"] == "A") & (dimensions["place"] == 8)]
+    assert part["product"].tolist() == (rows[0].of("query") * rows[0].trace.key[8]).tolist()
+    assert part["handed"].to_numpy() == pytest.approx(rows[0].handed[8].numpy())
+    assert panel.arrays["weights_a"].tolist() == rows[0].of("weights").tolist()
