@@ -10,8 +10,7 @@ from selfattn.analysis.explaining import Explained
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.bars import bar_list
-from selfattn.charts.dots import dot_rows, dots
-from selfattn.charts.head_map import head_map
+from selfattn.charts.dots import dot_rows
 from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -22,6 +21,7 @@ from selfattn.encoders.pooling import Pooling
 from selfattn.panel import Panel, Tables
 from selfattn.senses import TargetReport
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads
+from selfattn.views.dots_and_heads import dots_panel, heads_panel
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 Write = Callable[[float], str]
@@ -172,19 +172,11 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     top, own = exact.loc[exact["effect"].abs().idxmax()], frame[frame["name"] == chosen].iloc[0]
     finding = f"Without {top['name']}{question.where}, {question.what} moves by {question.write(top['effect'])}."
     beside = f"Without {own['name']}: {question.write(own['effect'])}." if own["name"] != top["name"] else ""
-    return Panel(
-        name=f"heads{question.where}",
-        finding=finding,
-        picture=lambda look: head_map(
-            frame, "effect", look.theme, chosen, title=[f"change of {question.what}", "the largest are exact"]
-        ),
-        note=f"{beside} {noise}".strip(),
-        alt=f"A map of layers by heads. {finding} {beside}".rstrip(),
-        tables=Tables({f"heads{question.where}": lambda: frame}),
-        method=(
-            f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)}, "
-            "those that lead and the chosen one, are run. Over other sentences other heads may lead."
-        ),
+    return heads_panel(
+        f"heads{question.where}", finding, frame, "effect", chosen,
+        look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=f"{beside} {noise}".strip(),
+        method=f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)} "
+        "are run: those that lead and the chosen one. Over other sentences other heads may lead.",
     )  # fmt: skip
 
 
@@ -221,41 +213,22 @@ def over_sentences(report: TargetReport, question: Question) -> Iterator[Panel]:
     leading = report.words.assign(size=report.words["effect"].abs(), one=report.words["n"] < 2)
     leading = leading.sort_values(["one", "size"], ascending=[True, False], kind="stable")[:LISTED]
     labels = leading["word"] + " (" + leading["n"].astype(str) + ")"
-    yield _means(
-        "words over sentences", finding, leading, labels, report.words,
-        f"{numbers.count(n)} sentences; as they are, {what} is {mean}.{together}",
-        {"sentences": report.sentences, "rejected": report.rejected},
-    )  # fmt: skip
+    note = f"{numbers.count(n)} sentences; as they are, {what} is {mean}.{together}"
+    tables = {"words": report.words, "sentences": report.sentences, "rejected": report.rejected}
+    yield _means("words over sentences", finding, dot_rows(labels, leading, "effect"), note, tables)
     run = named_heads(report.heads.dropna(subset=["effect"]))
     if len(run):
         run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
-        first = run.iloc[0]
-        yield _means(
-            "heads over sentences", f"Without {first['name']} it moves by {write(first['effect'])} on average.", run, run["name"],
-            report.heads, "These eight heads were chosen by these very sentences.", {},
-        )  # fmt: skip
+        finding = f"Without {run['name'].iloc[0]} it moves by {write(run['effect'].iloc[0])} on average."
+        note, drawn = "These eight heads were chosen by these very sentences.", dot_rows(run["name"], run, "effect")
+        yield _means("heads over sentences", finding, drawn, note, {"heads": report.heads})
 
 
-def _means(
-    name: str,
-    finding: str,
-    rows: pd.DataFrame,
-    labels: pd.Series,
-    table: pd.DataFrame,
-    note: str,
-    more: Mapping[str, pd.DataFrame],
-) -> Panel:
-    drawn = dot_rows(labels, rows, "effect")
-    numbers_ = drawn[["value", "low", "high"]]
-    ends = min(0.0, float(numbers_.min(axis=None))), max(0.0, float(numbers_.max(axis=None)))
-    return Panel(
-        name=name,
-        finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, ("no change", 0.0), domain=ends, marked=drawn["label"].tolist()[:1], format="+.3f",
-            width=look.width,
-        ),
+def _means(name: str, finding: str, drawn: pd.DataFrame, note: str, tables: Mapping[str, pd.DataFrame]) -> Panel:
+    values = drawn[["value", "low", "high"]]
+    ends = min(0.0, values.min(axis=None)), max(0.0, values.max(axis=None))
+    more = {f"{own}, over sentences": table for own, table in tables.items()}
+    return dots_panel(
+        name, finding, drawn, guess=("no change", 0.0), domain=ends, format="+.3f", tables=more,
         note=f"{note} Lines: 95 % intervals.",
-        alt=f"{finding} {note}",
-        tables=Tables({name: lambda: table} | {f"{own}, over sentences": lambda each=each: each for own, each in more.items()}),
     )  # fmt: skip

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.head_map import head_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel, Tables
 from selfattn.tidy_tables import named_heads, sentence_words
+from selfattn.views.dots_and_heads import heads_panel
 from selfattn.views.senses import OPEN
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
@@ -60,13 +60,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head, occurrences: int) -> Pa
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
     finding = f"Largest mean {name}: {most['name']} ({numbers.decimal(most[measure])}), {over}."
-    return Panel(
-        name=f"mean {name}",
-        finding=finding,
-        picture=lambda look: head_map(table, measure, look.theme, str(head), kind="weights", title=name),
-        alt=f"A map of layers by heads. {finding}",
-        tables=Tables({f"mean {name}": lambda: table}),
-    )
+    return heads_panel(f"mean {name}", finding, table, measure, head, look_of={"kind": "weights", "title": name})
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:

@@ -8,8 +8,7 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.charts.curves import layers_curve
-from selfattn.charts.dots import dot_rows, dots
-from selfattn.charts.head_map import head_map
+from selfattn.charts.dots import dot_rows
 from selfattn.check import raw_c_measured
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -18,6 +17,7 @@ from selfattn.senses import SeparationReport
 from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
 from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
+from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 OPEN = "Open it in the main view"
@@ -78,10 +78,10 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         finding = (
             f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
         )
-        note = f"Tinted from {_share(level)} of the distance on: less is chance too often."
+        note = f"Tinted from {share(level)} of the distance on: less is chance too often."
     else:
-        first, share = rows[["first", "share"]].iloc[0]
-        finding = f'Hide "{first}", and "{word}" moves {_share(share)} of the distance to its other sense.'
+        first, moved = rows[["first", "share"]].iloc[0]
+        finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'
         note = f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(many)}."
         if many >= ROWS:
             note = "Moves of any length go the wrong way too often for a word to be named."
@@ -95,7 +95,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         finding=finding,
         **shaded_picture(shaded_data(shades, rows["sense"].to_dict(), tint, OPEN)),
         note=f"{note} A click opens the sentence.",
-        alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {_share(row.share)})' for row in rows.itertuples())]),
+        alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {share(row.share)})' for row in rows.itertuples())]),
         tables=Tables(
             {
                 "sentences": lambda: shades,
@@ -144,21 +144,10 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
     low = min(0.4, math.floor(10 * drawn[["value", "low"]].min(axis=None)) / 10)
     few = " So few words say little about others." if n < FEW_WORDS else ""
     over = f"{n} words" if n > 1 else "the sentences of one word"
-    return Panel(
-        name="one word",
-        finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, ("guessing", GUESS), domain=(low, 1.0), marked=LABELS[:1], width=look.width
-        ),
+    return dots_panel(
+        "one word", finding, drawn, guess=("guessing", GUESS), domain=(low, 1.0), marked=LABELS[:1],
+        tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
         note=f"The sentences in which the right sense is the nearer one. {INTERVALS} over {over}.{few}",
-        alt=f"{finding} {_listed(drawn)}",
-        tables=Tables(
-            {
-                "one word": lambda: drawn,
-                "accuracy, hidden words": lambda: report.accuracy,
-                "between, hidden words": lambda: report.between,
-            }
-        ),
         method="The most telling word is the one whose hiding moves the word furthest toward its other senses. One half of the "
         "other sentences picks it, and the other half judges: is the right sense nearer without it, and with it alone?",
     )  # fmt: skip
@@ -200,31 +189,21 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
             "\n\nRAW-C (Trott and Bergen 2021): pairs of short sentences that differ in one marked word, which makes the sense. "
             "There the mean of all weights names it; in sentences as people write them it mostly names another."
         )
-    return Panel(
-        name="attention",
-        finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, ("at random", report.luck), marked=["most attended"], width=look.width
-        ),
-        note=f"{note} {report.reason}".rstrip(),
-        alt=f"{finding} {_listed(drawn)}",
-        tables=Tables({"attention": lambda: drawn, "agreement, hidden words": lambda: report.agreement}),
-        method=method,
-    )
+    return dots_panel(
+        "attention", finding, drawn, guess=("at random", report.luck), marked=["most attended"],
+        tables={"agreement, hidden words": report.agreement}, note=f"{note} {report.reason}".rstrip(), method=method,
+    )  # fmt: skip
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
     """All heads by what hiding each sentence's leading word in one of them alone does."""
     frame = _heads_of_all(report)
     first = frame.loc[frame["share"].idxmax()]
-    finding = f"{_head(first)} carries the most: alone, {_share(first['share'], 1)} of the distance."
+    finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
     drawn = frame[["layer", "head", "name", "share"]]
-    return Panel(
-        name="heads",
-        finding=finding,
-        picture=lambda look: head_map(drawn, "share", look.theme, str(head), title="of the distance"),
-        alt=f"A map of layers by heads. {finding}",
-        tables=Tables({"heads": lambda: frame, "heads, hidden words": lambda: report.heads}),
+    return heads_panel(
+        "heads", finding, drawn, "share", head, look_of={"title": "of the distance"},
+        tables={"heads": frame, "heads, hidden words": report.heads},
         method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
         "mean over a sense's sentences, then senses, then words. The heads' sum falls 10 to 30 % short of hiding in all at once.",
     )  # fmt: skip
@@ -233,20 +212,12 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
 def leading_heads(report: HiddenWordsReport) -> Panel:
     """The heads of the largest shares, with intervals."""
     frame = _heads_of_all(report).nlargest(LEADERS, "share")
-    often = [f", first in {_share(leads)}" if leads >= 0.005 else "" for leads in frame["leads"]]
+    often = [f", first in {share(leads)}" if leads >= 0.005 else "" for leads in frame["leads"]]
     drawn = dot_rows(frame["name"] + often, frame, "share")
-    finding = f"{_head(frame.iloc[0])} comes first in {_share(frame['leads'].iloc[0])} of resamples."
+    finding = f"{named(frame.iloc[0])} comes first in {share(frame['leads'].iloc[0])} of resamples."
     ends = min(0.0, drawn["low"].min()), 1.1 * drawn[["value", "high"]].max(axis=None)
-    return Panel(
-        name="leading heads",
-        finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, domain=ends, marked=drawn["label"][:1], format=".1%", width=look.width
-        ),
-        note=f"With other words another head might. {INTERVALS}.",
-        alt=f"{finding} {_listed(drawn, 1)}",
-        tables=Tables({"leading heads": lambda: drawn}),
-    )
+    note = f"With other words another head might. {INTERVALS}."
+    return dots_panel("leading heads", finding, drawn, domain=ends, format=".1%", note=note)
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
@@ -295,14 +266,9 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     else:
         finding = f"On {(table['adds'] > 0).sum()} of {n} heads attention adds something."
         note = f"{most}. One word has no interval."
-    drawn, look_of = named_heads(report.heads), {"kind": "signed", "title": "attention adds"}
-    return Panel(
-        name="attention adds",
-        finding=finding,
-        picture=lambda look: head_map(drawn, "adds", look.theme, str(head), **look_of),
-        note=note,
-        alt=f"A map of layers by heads. {finding}",
-        tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
+    return heads_panel(
+        "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
+        note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="How often a head's output tells the senses apart, minus the better of two baselines: the same values with equal "
         "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. So most heads "
         "need not have found the sense: an average over the sentence, or the word alone, would do.\n\n"
@@ -316,23 +282,8 @@ def _names(heads: pd.DataFrame) -> list[str]:
     return [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
 
 
-def _head(row: pd.Series) -> str:
-    return f"Head {row['head']} of layer {row['layer']}"
-
-
-def _listed(drawn: pd.DataFrame, places: int = 0) -> str:
-    rows = drawn.itertuples()
-    said = (" ".join(filter(None, (row.series, row.group, row.label, _share(row.value, places)))) for row in rows)
-    return f"{'; '.join(said)}."
-
-
 def _hits(line: pd.Series | float) -> str:
     """An accuracy or an agreement, 0 to 1, as a number of 100 sentences."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)
-
-
-def _share(value: float, places: int = 0) -> str:
-    """A part of a whole that no line break parts."""
-    return numbers.share(value, places).replace(" ", "\u00a0")

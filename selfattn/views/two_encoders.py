@@ -7,13 +7,13 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.compare import EncoderComparison
-from selfattn.charts.dots import dot_rows, dots
-from selfattn.charts.head_map import head_map
+from selfattn.charts.dots import dot_rows
 from selfattn.charts.heatmap import heatmap
 from selfattn.encoders.capture import Head
 from selfattn.panel import Panel, Tables
 from selfattn.senses import CheckpointsReport
 from selfattn.tidy_tables import named_heads, weights_frame
+from selfattn.views.dots_and_heads import dots_panel, heads_panel, named
 from selfattn.words import numbered
 
 MAP = 270  # pixels: three maps fit side by side in a window of 1440
@@ -44,19 +44,12 @@ def row(compared: EncoderComparison, titles: Sequence[str]) -> Panel:
     distance = float(elsewhere[at])
     finding = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second.'
     left_out = (
-        f" Left out, because one of the two can't read it: {', '.join(compared.left_out)}." if compared.left_out else ""
+        f" One of the two can't read, so it is left out: {', '.join(compared.left_out)}." if compared.left_out else ""
     )
     most = f'Most goes from "{words[int(moved.argmin())]}" to "{words[int(moved.argmax())]}". ' if distance else ""
-    return Panel(
-        name="row",
-        finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, domain=(0.0, 1.02 * float(drawn["value"].max())), format=".2f", width=look.width
-        ),
-        note=f"{most}{WORDS_ONLY}{left_out}",
-        alt=f'{finding} What "{words[at]}" attends to, word by word, in the first and in the second.',
-        tables=Tables({"row": lambda: drawn}),
-        one_head=True,
+    return dots_panel(
+        "row", finding, drawn, domain=(0.0, 1.02 * float(drawn["value"].max())), format=".2f",
+        note=f"{most}{WORDS_ONLY}{left_out}", one_head=True,
     )  # fmt: skip
 
 
@@ -83,47 +76,22 @@ def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Iterator[P
     own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
     known = own["others"] == own["others"]  # a layer of one head has no others
     same = int((frame["high"].fillna(frame["distance"]) >= frame["others"]).sum())
-    most = f"{_head(far)} differs most: {numbers.weight(far['distance'])} of its weight lies elsewhere."
+    most = f"{named(far)} differs most: {numbers.weight(far['distance'])} of its weight lies elsewhere."
     span = f" (95 %: {numbers.span(own['low'], own['high'], numbers.weight)})" if own["low"] == own["low"] else ""
     others = f"; from the other heads of its layer {numbers.weight(own['others'])}" if known else ""
     left_out = ""
     if len(report.rejected):
-        number, reason = report.rejected.iloc[0]
-        left_out = (
-            f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {number + 1}: {reason}"
-        )
-    columns = [
-        name for name in ("layer", "head", "name", "distance", "low", "high", "others") if frame[name].notna().any()
-    ]
+        at, reason = report.rejected.iloc[0]
+        left_out = f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}"
     finding = f"{same} of {len(frame)} heads are as far from their counterparts as from other heads." if known else most
-    n = int(own["n"])
-    yield Panel(
-        name="counterparts",
-        finding=finding,
-        picture=lambda look: head_map(
-            frame[columns], "distance", look.theme, str(head), kind="weights", title="weight elsewhere"
-        ),
-        note=f"{head}, over {n} sentence{'s' * (n != 1)}: {numbers.weight(own['distance'])}{span}{others}.{left_out}",
-        alt=f"A map of layers by heads. {finding}",
-        tables=Tables({"counterparts": lambda: frame}),
-        method=(
-            "The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
-            "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its "
-            "counterpart as from the other heads of its layer is no longer the same head."
-        ),
+    n, over = int(own["n"]), numbers.weight(own["distance"])
+    yield heads_panel(
+        "counterparts", finding, named_heads(report.heads.drop(columns="n")), "distance", head,
+        look_of={"kind": "weights", "title": "weight elsewhere"},
+        note=f"{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
+        method="The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
+        "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its counterpart "
+        "as from the other heads of its layer is no longer the same head.",
     )  # fmt: skip
     leading = frame.nlargest(LEADERS, "distance")
-    drawn = dot_rows(leading["name"], leading, "distance")
-    yield Panel(
-        name="heads that differ most",
-        finding=most,
-        picture=lambda look: dots(
-            drawn, look.theme, marked=drawn["label"].tolist()[:1], format=".2f", width=look.width
-        ),
-        alt=f"{most} Next: {', '.join(drawn['label'][1:])}.",
-        tables=Tables({"heads that differ most": lambda: drawn}),
-    )
-
-
-def _head(row: pd.Series) -> str:
-    return f"Head {row['head']} of layer {row['layer']}"
+    yield dots_panel("heads that differ most", most, dot_rows(leading["name"], leading, "distance"), format=".2f")

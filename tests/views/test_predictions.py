@@ -57,7 +57,7 @@ def test_heads_that_were_run_and_the_chosen_one(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
     assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30." and panel.note == "Without L1 H1: +0.10."
     assert predictions.heads(asked(), found, "L0 H1", "float32").note == ""
-    assert "2 of 4, those that lead" in panel.method
+    assert "2 of 4 are run: those that lead" in panel.method
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
 
@@ -80,7 +80,10 @@ def test_over_sentences():
     texts = [item["text"] for item in drawn(words.picture(Look(width=600)), "text")]
     assert texts == ["no change", "+0.500", "−0.400", "+2.000"]  # of several sentences first
     assert heads.finding == "Without L0 H1 it moves by −0.30 on average."
-    assert list(words.tables) == ["words over sentences", "sentences, over sentences", "rejected, over sentences"]
+    assert list(words.tables) == [
+        "words over sentences",
+        *(f"{name}, over sentences" for name in ("words", "sentences", "rejected")),
+    ]
 
 
 def test_over_sentences_without_a_sure_word_a_head_or_all_words():

@@ -32,7 +32,7 @@ def test_the_row_that_differs_most_comes_first_then_the_maps():
     assert row.note.startswith('Most goes from "the" to "the".') or row.note.startswith(
         'Most goes from "the" to "bank".'
     )
-    assert row.note.endswith("Left out, because one of the two can't read it: x.")
+    assert row.note.endswith("One of the two can't read, so it is left out: x.")
     numbers = [item["text"] for item in drawn(row.picture(Look(width=600)), "text")]
     assert numbers == ["0.20", "0.50", "0.10", "0.40", "0.70", "0.10"]
     assert difference.finding == 'Largest difference: −0.60, from "bank" to "the".'
