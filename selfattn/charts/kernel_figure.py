@@ -43,32 +43,32 @@ class _Figure:
         self.token = min(max(text_width(text, TEXT, bold=True) for text in labels) + 4, 0.22 * width)
         room = width - self.token - GAP * len(self.columns)
         number = room / (len(self.columns) + 1.6 * strips)
+        figures = [
+            *("0" * column["digits"] for column in self.columns),
+            *(s for side in data["sides"] for s in _sums(side).values()),
+        ]
+        words = [word for column in self.columns if column["kind"] != "strip" for word in column["title"].split(" ")]
+        self.size, self.head = (
+            TEXT * min(1.0, number / max(text_width(text, TEXT, bold=True) for text in texts))
+            for texts in (figures, words)
+        )
         self.left, x = {}, self.token + GAP
         for column in self.columns:
             own = number * (2.6 if column["kind"] == "strip" else 1)
             self.left[column["id"]] = (x, own)
             x += own + GAP
-        self.scales = {column["id"]: self._ends(column) for column in data["columns"] if column["kind"] != "strip"}
-
-    def _ends(self, column: Data) -> tuple[float, float, float]:
-        """The lowest and the highest number of a column, and the pixels of its longest text."""
-        texts = [row["cells"][column["id"]] for row in self.rows if column["id"] in row["cells"]]
-        values = [value for value in map(read, texts) if np.isfinite(value)]
-        return min([0.0, *values]), max([1.0 if column["kind"] == "share" else 0.0, *values]), max(
-            text_width(text, TEXT, bold=True) for text in texts
-        )  # fmt: skip
 
     def draw(self, title: str) -> None:
         if title:
             self.y = self.sheet.lines(0, TITLE, wrapped(title, self.width, TITLE, True), TITLE, bold=True) + 4
-        below = 0
+        below, small = self.y, self.head - 1
         for column in self.columns:
             x, width = self.left[column["id"]]
-            self.sheet.text(x, self.y + TEXT, raised(column["title"]), TEXT + 1, bold=True)
-            lines = wrapped(raised(column["about"]), width, SMALL)
-            below = max(below, len(lines))
-            self.sheet.lines(x, self.y + TEXT + 17, lines, SMALL, self.theme.muted)
-        self.y += TEXT + 17 * (1 + below) - 4
+            title = wrapped(raised(column["title"]), width, self.head, bold=True)
+            y = self.sheet.lines(x, self.y + self.head, title, self.head, bold=True)
+            y = self.sheet.lines(x, y, wrapped(raised(column["about"]), width, small), small, self.theme.muted)
+            below = max(below, y)
+        self.y = below - 4
         for side in self.data["sides"]:
             self._side(side)
         for line in self.data["below"]:
@@ -91,49 +91,46 @@ class _Figure:
             self._label(row["text"], color if own else self.theme.muted if muted else "", bold=own or row is lit)
             for column in self.columns:
                 if (text := row["cells"].get(column["id"])) is not None:
-                    self._number(column["id"], text, row is lit)
+                    self._number(column, text, row is lit)
             self.y += ROW
         for column, kind in (("products", "products"), ("handed", "handed")):
             parts = [row[column] for row in [*side["rows"], *([side["rest"]] if side["rest"] else [])] if column in row]
             self._strips(column, parts, kind, top)
         sheet.rule(0, self.y, self.width, self.y, self.theme.grid)
-        for column, text in side["sums"].items():
-            sign = "Σ" if self._kind(column) == "share" else "max"
-            sheet.text(self.left[column][0], self.y + 16, f"{sign} {text}", TEXT)
+        for column, text in _sums(side).items():
+            sheet.text(self.left[column][0], self.y + 16, text, self.size)
         self._strips("handed", [side["context"]], "handed")
         x, width = self.left["weight"]
-        if "handed" in self.left and text_width(f"Σ {side['sums']['weight']} context", TEXT) < width:
+        if "handed" in self.left and text_width(f"{_sums(side)['weight']} context", TEXT) < width:
             sheet.text(x + width + GAP / 2, self.y + 16, "context", SMALL, self.theme.muted, align="right")
         steps = "   →   ".join(text for _, text in lit["steps"])
         self.y = (
             sheet.lines(0, self.y + ROW + 17, wrapped(f"{lit['text']}:  {steps}", self.width, TEXT + 1), TEXT + 1) - 4
         )
 
-    def _kind(self, column: str) -> str:
-        return next(each["kind"] for each in self.data["columns"] if each["id"] == column)
-
     def _label(self, text: str, color: str, bold: bool = False) -> None:
         size = min(TEXT, TEXT * self.token / text_width(text, TEXT, bold))
         self.sheet.text(self.token, self.y + 15, isolated_words(text), size, color, align="right", bold=bold)
 
-    def _number(self, column: str, text: str, lit: bool) -> None:
-        (x, width), (low, high, longest) = self.left[column], self.scales[column]
-        self.sheet.text(x + longest, self.y + 15, text, TEXT, align="right", bold=lit, column=column)
+    def _number(self, column: Data, text: str, lit: bool) -> None:
+        (x, width), (low, high), name = self.left[column["id"]], column["ends"], column["id"]
+        longest = text_width("0" * column["digits"], self.size, bold=True)
+        self.sheet.text(x + longest, self.y + 15, text, self.size, align="right", bold=lit, column=name)
         value, room = read(text), width - longest - 8
         if not np.isfinite(value) or room < 10:
             return
-        zero, end = (x + longest + 8 + room * (each - low) / ((high - low) or 1) for each in (0.0, value))
+        zero, end = (x + longest + 8 + room * (each - low) / (high - low) for each in (0.0, value))
         color = self.theme.signed[-1 if value >= 0 else 0]
-        strong = 1 if lit or column == "weight" else PALE
+        strong = 1 if lit or name == "weight" else PALE
         box = (min(zero, end), self.y + 6, max(zero, end, min(zero, end) + 1), self.y + ROW - 6)
-        self.sheet.rect(*box, color, opacity=strong, column=column, value=value)
+        self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
         """Strips one under the other as an image, from `top` or here on; of few numbers with these."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
-        levels = np.array([[int(part) for part in strip.split(",")] for strip in strips]) / self._largest(kind)
+        levels = np.array([[int(part) for part in strip.split(",")] for strip in strips]) / self.data["largest"][kind]
         cells = np.round(127.5 + 127.5 * np.clip(levels, -1, 1))
         image = np.full((len(cells) * ROW, cells.shape[1] * CELL), 127.5)
         for i, row in enumerate(np.repeat(cells, CELL, axis=1)):
@@ -155,14 +152,13 @@ class _Figure:
             ]
             yield [f"{sign}{digits[:-places]}.{digits[-places:]}" for sign, digits in signs]
 
-    def _largest(self, kind: str) -> int:
-        sides = self.data["sides"]
-        strips = {
-            "vectors": [side["query"]["values"] for side in sides],
-            "products": [row["products"] for row in self.rows if "products" in row],
-            "handed": [*(side["context"] for side in sides), *(row["handed"] for row in self.rows)],
-        }[kind]
-        return max(1, *(abs(int(part)) for strip in strips for part in strip.split(",")))
+
+def _sums(side: Data) -> dict[str, str]:
+    """By column, as printed."""
+    return {
+        column: f"{'Σ' if column in ('exponential', 'weight') else 'max'} {text}"
+        for column, text in side["sums"].items()
+    }
 
 
 def _name(side: Data) -> str:
@@ -170,8 +166,8 @@ def _name(side: Data) -> str:
 
 
 def read(text: str) -> float:
-    """A printed number; "under 0.0001" is 0."""
-    return 0.0 if text.startswith("under") else float(text.replace("−", "-").replace("∞", "inf"))
+    """A printed number; "<0.0001" is 0."""
+    return 0.0 if text.startswith("<") else float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def raised(text: str) -> str:

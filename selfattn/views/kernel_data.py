@@ -27,6 +27,7 @@ VERSION = 1
 VECTORS, HANDED = 4, 3  # decimals of queries, keys and values, and of weight x value
 MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
 LEADING = 24
+FEW = 4  # numbers: a strip of so few prints them
 MINUS = "−"
 # The lines of the kernel that make a column, by the names of their results.
 MAKES = {
@@ -118,8 +119,10 @@ def kernel_data(
 
     clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights.
     """
-    decimals = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
+    decimals = _decimals(rows, places)
     columns = _columns(rows)
+    names = {column["id"] for column in columns}
+    sides = [_side(row, pair, names, places, decimals) for row, pair in zip(rows, _pairs(rows))]
     return {
         "version": VERSION,
         "key": key,
@@ -127,12 +130,54 @@ def kernel_data(
         "below": list(map(isolated_words, below)),
         "clicks": clicks,
         "places": decimals,
-        "columns": columns,
+        "largest": _largest(sides),
+        "columns": [column | _ends(column, sides) for column in columns],
         "code": _code(),
-        "sides": [
-            _side(row, pair, {column["id"] for column in columns}, decimals) for row, pair in zip(rows, _pairs(rows))
-        ],
+        "sides": sides,
     }
+
+
+def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Of each kind of strip the largest number by absolute value, in its last decimal; at least 1."""
+    rows = [row for side in sides for row in side["rows"]]
+    strips = {
+        "vectors": [side["query"]["values"] for side in sides],
+        "products": [row["products"] for row in rows],
+        "handed": [*(side["context"] for side in sides), *(row["handed"] for row in rows)],
+    }
+    return {
+        kind: max(1, *(abs(int(part)) for strip in own for part in strip.split(","))) for kind, own in strips.items()
+    }
+
+
+def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ends of a column's bars, and the letters of its longest text."""
+    rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
+    texts = [row["cells"][column["id"]] for row in rows]
+    finite = [value for value in map(_value, texts) if math.isfinite(value)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    high = 1.0 if column["kind"] == "share" or low == high else high
+    return {"ends": [low, high], "digits": max(map(len, texts), default=0)}
+
+
+def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
+    """The decimals of each kind of strip; where it prints its few numbers, no more than they have."""
+    most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
+    if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
+        return most
+    vectors = [tensor for row in rows for tensor in (row.of("query"), row.trace.key, row.trace.value)]
+    numbers_of = {
+        "vectors": torch.cat([tensor.flatten() for tensor in vectors]),
+        "products": torch.cat([(row.of("query") * row.trace.key).flatten() for row in rows]),
+        "handed": torch.cat([tensor.flatten() for row in rows for tensor in (row.handed, row.of("context"))]),
+    }
+    return {kind: _has_decimals(values.double(), most[kind]) for kind, values in numbers_of.items()}
+
+
+def _has_decimals(values: Tensor, most: int) -> int:
+    return next(
+        p for p in range(most + 1) if p == most or torch.allclose(values, values.round(decimals=p), rtol=0, atol=1e-6)
+    )
 
 
 def whole(values: Tensor, places: int) -> list[str]:
@@ -188,15 +233,16 @@ def _special(row: QueryRow) -> tuple[bool, ...]:
     return row.special or (False,) * len(row.tokens)
 
 
-def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str], decimals: dict[str, int]) -> dict[str, Any]:
+def _side(
+    row: QueryRow, pair: dict[int, int], columns: Collection[str], places: int, decimals: dict[str, int]
+) -> dict[str, Any]:
     kept, rest = leading(row)
-    places = decimals["products"]
     sums = {"exponential": _text(_total(row), places), "weight": _text(float(row.of("weights").sum()), places)}
     largest = float(row.of("maximum")[0])
     last = next(name for name in ("masked", "scaled", "score") if name in columns)
     lines = _lines(row, kept, places)
     strips = {
-        "products": whole((row.of("query") * row.trace.key)[kept], places),
+        "products": whole((row.of("query") * row.trace.key)[kept], decimals["products"]),
         "keys": whole(row.trace.key[kept], decimals["vectors"]),
         "values": whole(row.trace.value[kept], decimals["vectors"]),
         "handed": whole(row.handed[kept], decimals["handed"]),
@@ -224,7 +270,7 @@ def _side(row: QueryRow, pair: dict[int, int], columns: Collection[str], decimal
             }
             for i, at in enumerate(kept)
         ],
-        "rest": None if not rest else _rest(row, rest, decimals),
+        "rest": None if not rest else _rest(row, rest, places, decimals["handed"]),
         "sums": sums | ({last: _text(largest, places)} if math.isfinite(largest) else {}),
         "context": whole(row.of("context"), decimals["handed"])[0],
     }
@@ -243,15 +289,15 @@ def leading(row: QueryRow) -> tuple[list[int], list[int]]:
     return sorted(first), sorted({*range(n)} - {*first})
 
 
-def _rest(row: QueryRow, rest: Sequence[int], decimals: dict[str, int]) -> dict[str, Any]:
+def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
     """The sums over the tokens without a row."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
-    write = _share(decimals["products"])
+    write = _share(places)
     return {
         "text": f"{len(rest)} other tokens",
-        "cells": {"exponential": write(exponential), "weight": write(weight)},
+        "cells": {"exponential": _short(write(exponential)), "weight": _short(write(weight))},
         "fine": _text(weight, 4),
-        "handed": whole(row.handed.double()[rest].sum(0), decimals["handed"])[0],
+        "handed": whole(row.handed.double()[rest].sum(0), handed)[0],
     }
 
 
@@ -275,7 +321,12 @@ def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
         "exponential": (row.of("exponentials"), share),
         "weight": (row.of("weights"), share),
     }
-    return {name: [write(value) for value in values.tolist()] for name, (values, write) in columns.items()}
+    return {name: [_short(write(value)) for value in values.tolist()] for name, (values, write) in columns.items()}
+
+
+def _short(text: str) -> str:
+    """A text as it fits a cell: "<0.0001"."""
+    return text.replace("under ", "<")
 
 
 # The arithmetic of one token, in numbers from which each next one can be computed as it is printed
@@ -367,7 +418,7 @@ def _number(value: float, places: int) -> float:
 
 
 def _value(text: str) -> float:
-    return float(text.replace(MINUS, "-").replace("∞", "inf"))
+    return 0.0 if text.startswith("<") else float(text.replace(MINUS, "-").replace("∞", "inf"))
 
 
 def _places(text: str) -> int:

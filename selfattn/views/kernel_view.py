@@ -11,6 +11,7 @@ from selfattn import numbers
 from selfattn.charts.kernel_figure import kernel_figure
 from selfattn.encoders.capture import Head
 from selfattn.panel import Live, Panel, Tables
+from selfattn.tidy_tables import context_share
 from selfattn.views.kernel_data import LEADING, MOST, QueryRow, kernel_data
 
 NAME = "kernel"
@@ -52,6 +53,8 @@ def kernel_panel(
         code=code,
         method=METHOD,
         live=Live("kernel", data),
+        one_head=head is not None,
+        sentences=(rows[0].name,) if len(rows) == 1 and rows[0].name else (),
     )
 
 
@@ -84,7 +87,7 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """One row per token: sentence, place, token, special, query (whether it is the query), and a column for every step.
 
     score, scaled, each term by its name (a float mask is one), masked (minus infinity: hidden), shifted (masked minus the row's
-    largest), exponential, weight.
+    largest), exponential, weight, share (of the context vector, along it: they sum to 1, and may be negative).
     """
     tables = []
     for row in rows:
@@ -100,6 +103,7 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
             **{name: row.of(step).tolist() for name, step in steps.items()},
             **{name: values.tolist() for name, values in row.terms.items()},
             **{name: row.of(step).tolist() for name, step in last.items()},
+            "share": context_share(row.trace, [row.row]).tolist(),
         }
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)

@@ -63,10 +63,38 @@ def kernel_data(
         "below": list(below),
         "clicks": clicks,
         "places": PLACES,
-        "columns": [dict(zip(("id", "title", "about", "kind", "makes"), each)) for each in columns],
+        "largest": _largest(sides),
+        "columns": [
+            dict(zip(("id", "title", "about", "kind", "makes"), each)) | _ends(sides, each[0], each[3])
+            for each in columns
+        ],
         "code": [{"text": text, "makes": makes} for text, makes in lines],
         "sides": sides,
     }
+
+
+def _largest(sides) -> dict[str, int]:
+    rows = [row for side in sides for row in side["rows"]]
+    strips = {
+        "vectors": [side["query"]["values"] for side in sides],
+        "products": [row["products"] for row in rows],
+        "handed": [side["context"] for side in sides] + [row["handed"] for row in rows],
+    }
+    return {kind: max(abs(int(part)) for part in ",".join(own).split(",")) for kind, own in strips.items()}
+
+
+def _ends(sides, column, kind) -> Data:
+    rows = [row for side in sides for row in [*side["rows"], side["rest"] or {"cells": {}}]]
+    texts = [row["cells"][column] for row in rows if column in row["cells"]]
+    values = [float(text.replace("−", "-").replace("<", "")) for text in texts if "∞" not in text]
+    return {
+        "ends": [min([0, *values]), 1 if kind == "share" else max([0, *values]) or 1],
+        "digits": max([0, *map(len, texts)]),
+    }
+
+
+def share(value):
+    return numbers.weight(value).replace("under ", "<")
 
 
 def whole(values, kind):
@@ -94,7 +122,7 @@ def _side(name, words, at, vectors, hidden, terms, most, draw) -> Data:
             "score": numbers.decimal(scores[i]), "scaled": numbers.decimal(scaled[i]),
             **{f"term {term}": numbers.decimal(more) for term, more in zip(terms, added[i])},
             **({"masked": numbers.decimal(masked[i])} if terms or hidden else {}),
-            "exponential": numbers.weight(powers[i]), "weight": numbers.weight(weights[i]),
+            "exponential": share(powers[i]), "weight": share(weights[i]),
         }  # fmt: skip
         steps = [
             ["score", f"query · key = {cells['score']}"], ["scaled", f"{cells['score']} ÷ √{len(query)} = {cells['scaled']}"],
@@ -107,11 +135,11 @@ def _side(name, words, at, vectors, hidden, terms, most, draw) -> Data:
             "keys": whole(keys[i], "vectors"), "values": whole(values[i], "vectors"), "handed": whole(handed[i], "handed"),
             "steps": steps,
         })  # fmt: skip
-    share = sum(weights[i] for i in rest)
+    left = sum(weights[i] for i in rest)
     other = {
         "text": f"{len(rest)} other tokens",
-        "cells": {"exponential": numbers.weight(sum(powers[i] for i in rest)), "weight": numbers.weight(share)},
-        "fine": numbers.decimal(share, 4),
+        "cells": {"exponential": share(sum(powers[i] for i in rest)), "weight": share(left)},
+        "fine": numbers.decimal(left, 4),
         "handed": whole([sum(handed[i][j] for i in rest) for j in range(len(query))], "handed"),
     }
     sums = {

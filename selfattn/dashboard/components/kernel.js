@@ -2,6 +2,7 @@
 
 const FITTING = 26; // tokens of both sentences: with so many they are shown one under the other
 const WIDE = 720; // pixels: from here on
+const ARROWS = ["\u2002", "\u2002→\u2002"]; // before the first step, and between two
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
@@ -27,7 +28,6 @@ class KernelView extends View {
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
     const { about, below, columns, sides } = this.data;
-    this.scales = scalesOf(this.data);
     const parts = sides.map((_, side) => sidePart(this, side));
     const [heads, lines] = [headPart(this), codePart(this)];
     const rows = [heads, ...parts].map(({ node }) => node);
@@ -108,10 +108,11 @@ function sidePart(view, side) {
     element("div", "small means", "its query: what it looks for"),
   ]);
   const sumCells = view.data.columns.map(({ id, kind }) => {
-    if (id === "products") return element("div", "small caption", "largest, sums; right: the context");
+    if (id === "products") return element("div", "placeholder");
     if (id === "handed") return element("div", { class: "strip-cell", "data-title": "context" }, strips.context.node);
     const sign = element("span", "small", kind === "share" ? "Σ " : "max ");
-    return element("div", {}, sums[id] ? [sign, sums[id]] : []);
+    const caption = id === "weight" ? [element("span", "small caption", "context")] : [];
+    return element("div", "sum", sums[id] ? [sign, sums[id], ...caption] : caption);
   });
   const foot = element("div", { class: "row sums", role: "row" }, [element("span"), ...sumCells]);
   const tokens = rows.map((row) => tokenRow(view, side, row, strips));
@@ -129,7 +130,10 @@ function sidePart(view, side) {
     if (!nodes.includes(node.getRootNode().activeElement)) setStop(at);
     if (at !== written) {
       const steps = rows[at].steps.map(([column, text]) => element("span", ofColumn(view, column), powers(text)));
-      line.replaceChildren(element("bdi", {}, rows[at].text), ...steps);
+      line.replaceChildren(
+        element("bdi", {}, rows[at].text),
+        ...steps.flatMap((step, i) => [ARROWS[Math.min(i, 1)], step]),
+      );
     }
     written = at;
     paintColumn(view, line.children);
@@ -139,10 +143,11 @@ function sidePart(view, side) {
 
 /** The cells of a row, each under its column's head. */
 function cellsOf(view, cells, strips) {
-  return view.data.columns.map(({ id, title, kind }) => {
+  return view.data.columns.map((column) => {
+    const { id, title, kind } = column;
     const about = { role: "gridcell", "data-title": title, ...ofColumn(view, id) };
     if (kind === "strip") return element("div", { class: "strip-cell", ...about }, strips[id]?.node ?? []);
-    return element("div", { class: "amount", ...about }, cells[id] ? numberCell(view.scales, id, cells[id]) : []);
+    return element("div", { class: "amount", ...about }, cells[id] ? numberCell(column, cells[id]) : []);
   });
 }
 

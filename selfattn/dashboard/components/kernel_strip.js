@@ -1,11 +1,11 @@
-/* Strips of numbers as coloured cells, numbers with bars, and the scales that they share in both sentences. */
+/* Strips of numbers as coloured cells, numbers with bars, on scales that both sentences share. */
 
 const LEVELS = 16; // depths of colour
 const FEW = 4; // numbers: a strip of so few prints them
 
-/** A printed number; "under 0.0001" is 0. */
+/** A printed number; "<0.0001" is 0. */
 function read(text) {
-  return text.startsWith("under") ? 0 : Number(text.replace("−", "-").replace("∞", "Infinity"));
+  return text.startsWith("<") ? 0 : Number(text.replace("−", "-").replace("∞", "Infinity"));
 }
 
 /** A text with the exponents of "e^x" and "e^(...)" raised. */
@@ -30,38 +30,13 @@ function written({ data }, kind, text) {
   return numbersOf(text, 10 ** data.places[kind]).map((value) => decimal(value, data.places[kind]));
 }
 
-/** The largest number of each kind of strip, and of each column of numbers the ends and the longest text. */
-function scalesOf({ columns, places, sides }) {
-  const rows = sides.flatMap((side) => side.rows);
-  const strips = {
-    vectors: sides.map(({ query }) => query.values),
-    products: rows.map((row) => row.products),
-    handed: [...sides.map(({ context }) => context), ...rows.map((row) => row.handed)],
-  };
-  const most = ([kind, texts]) => [
-    kind,
-    Math.max(10 ** -places[kind], ...texts.flatMap((text) => numbersOf(text, 10 ** places[kind])).map(Math.abs)),
-  ];
-  const ends = ({ id, kind }) => {
-    const texts = [...rows, ...sides.flatMap(({ rest }) => rest ?? [])].flatMap(({ cells }) => cells[id] ?? []);
-    const finite = texts.map(read).filter(Number.isFinite);
-    const [low, high] = [Math.min(0, ...finite), Math.max(kind === "share" ? 1 : 0, ...finite)];
-    return [id, { low, size: high - low || 1, digits: Math.max(0, ...texts.map((text) => text.length)) }];
-  };
-  return {
-    largest: Object.fromEntries(Object.entries(strips).map(most)),
-    columns: Object.fromEntries(columns.map(ends)),
-  };
-}
-
 /** A number and its bar, from the column's zero line. */
-function numberCell({ columns }, id, text) {
-  const { low, size, digits } = columns[id];
+function numberCell({ ends: [low, high], digits }, text) {
   const [number, value] = [read(text), element("span", "value", text)];
   value.style.minWidth = `${digits}ch`;
   if (!Number.isFinite(number)) return [value];
   const bar = element("span", number < 0 ? "bar minus" : "bar");
-  const [left, width] = [Math.min(number, 0) - low, Math.abs(number)].map((part) => `${(100 * part) / size}%`);
+  const [left, width] = [Math.min(number, 0) - low, Math.abs(number)].map((part) => `${(100 * part) / (high - low)}%`);
   Object.assign(bar.style, { left, width });
   return [value, element("span", "track", bar)];
 }
@@ -69,7 +44,7 @@ function numberCell({ columns }, id, text) {
 /** A cell a number. The pointer or an arrow key marks one, and that of the strip `beside`. tip(i, own): a cell's numbers. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
-  const [n, shades, largest] = [values.length, new Map(), view.scales.largest[kind]];
+  const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];
   values.forEach((value, i) => {
     const level = Math.round((LEVELS * value) / largest);
     shades.set(level, `${shades.get(level) ?? ""}M${i + 0.04} 0h.92v1h-.92z`);
