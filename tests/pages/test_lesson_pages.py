@@ -356,7 +356,7 @@ TYPED = [
     (
         "geometry",
         {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"},
-        ({"it": (1, 0), "street": (2, -1)}, MIXED[2], {"animal": (4, 4), "context": MIXED[3][-1]}),
+        ({"it": (1, 0), "street": (2, -1)}, {"animal": (4, 4), "context": MIXED[3][-1]}),
     ),
     ("learned", {"target": "because", "steps": 3, "rate": 0.5}, followed(steps=3, rate=0.5)),
     ("hide-a-word", {"sentence": "river", "hidden": 4}, (with_and_without(4, 1, False),)),
@@ -370,6 +370,9 @@ def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
 
 
 BY_KERNEL = [
+    (
+        "geometry", {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"}, MIXED,
+    ),
     (
         "three-words", {"example": "good, not, the", "query": "2, 0", "2 not": "-1, 1"},
         two_by_hand([2, 0], [(0, 1), (-1, 1), (0, 0)], np.zeros((3, 2))),
