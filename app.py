@@ -51,7 +51,7 @@ def show() -> None:
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history,.st-key-out_of_sight{display:none}"
         "[data-testid=stVegaLiteChart] svg.marks{max-width:100%;height:auto}"  # no page is wider than its window
-        ".st-key-sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
+        ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

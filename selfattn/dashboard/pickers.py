@@ -64,7 +64,7 @@ def pick_for(view: str, title: str) -> None:
 
 def show_sentences(pair: Pair) -> None:
     """Show A and B, a line each, with the word marked."""
-    with st.container(key="sentences", gap=None):
+    with st.container(key="both_sentences", gap=None):
         for (name, side), color in zip(pair.sides, ("violet", "orange")):
             text, (start, stop) = side.sentence.text, side.word.span
             before, own, after = map(literal, (text[:start], text[start:stop], text[stop:]))
