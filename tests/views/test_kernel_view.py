@@ -181,7 +181,7 @@ def test_a_long_sentence_keeps_its_sums(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")
-    assert n > MOST
+    assert n > MOST == 64 and LEADING == 24
     data = data_of(row)
     (side,) = data["sides"]
     check_cells(data, [row])
@@ -342,7 +342,7 @@ def test_64_tokens_of_128_dimensions_travel_light():
 
 
 def test_tables_and_arrays_hold_the_trace(encoder):
-    rows = rows_of(encoder)
+    rows = rows_of(encoder, hidden=True)
     panel = kernel_panel(rows)
     steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]
     own = steps[steps["sentence"] == "B"]
@@ -353,6 +353,9 @@ def test_tables_and_arrays_hold_the_trace(encoder):
         ("weight", "weights"),
     ):
         assert own[column].tolist() == rows[1].of(step).tolist()
+    assert steps.groupby("sentence")["share"].sum().tolist() == pytest.approx([1, 1])
+    context = rows[1].of("context")
+    assert own["share"].to_numpy() == pytest.approx((rows[1].handed @ context / (context @ context)).numpy(), abs=1e-6)
     assert own["token"].tolist() == list(rows[1].tokens) and own["query"].tolist().index(True) == rows[1].query
     part = dimensions[(dimensions["sentence"] == "A") & (dimensions["place"] == 8)]
     assert part["product"].tolist() == (rows[0].of("query") * rows[0].trace.key[8]).tolist()
