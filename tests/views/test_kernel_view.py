@@ -283,6 +283,17 @@ def test_changed_traces(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
+def test_equal_weights_name_no_token():
+    def said(*scores, mask=None):
+        trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
+        return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
+
+    assert said(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
+    assert said(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
+    some = said(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
+    assert some == '"a" gives every token that it may see the same weight: 0.50.'
+
+
 def test_published_numbers():
     """Raschka 2024, Build a Large Language Model (From Scratch), section 3.4.1."""
     x = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
