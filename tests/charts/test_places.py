@@ -244,6 +244,7 @@ PARTS = {
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
     "code_view": "stands in kernel_row and with_code",
     "token_axes": "stands in heatmap",
+    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
     "in_any_window": "is part of shaded_sentences",
