@@ -201,6 +201,8 @@ def test_a_long_sentence_keeps_its_sums(encoder):
         sum(map(int, each["handed"].split(","))) for each in side["rows"]
     )
     assert every == pytest.approx(sum(map(int, side["context"].split(","))), abs=0.5 * 32 * (LEADING + 2))
+    power = next(each for each in data["columns"] if each["id"] == "exponential")
+    assert power["ends"] == [0, max(1, value(side["rest"]["cells"]["exponential"]))]
     assert any(line.startswith(f"Of a sentence of more than {MOST} tokens the {LEADING}") for line in data["below"])
 
 
