@@ -39,11 +39,12 @@ def module(name: str) -> str:
 
 def place(live: "Live", without_script: str) -> str:
     """Return the element that a component fills, with its data. without_script: the HTML to show if no script runs."""
-    # Links lead to pages of the dashboard, which a file can't reach.
+    # A file can't reach the dashboard: its pages, to which links lead, and its answers to clicks on tokens.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()
     }
+    data |= {"clicks": False} if "clicks" in data else {}
     block = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<div class="live" data-component="{live.component}"><script type="application/json">{block}</script></div>'

@@ -155,9 +155,8 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(_value, texts) if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([0.0, *finite])
-    high = 1.0 if column["kind"] == "share" or low == high else high
-    return {"ends": [low, high], "digits": max(map(len, texts), default=0)}
+    low, high = min([0.0, *finite]), max([1.0 if column["kind"] == "share" else 0.0, *finite])
+    return {"ends": [low, high if high > low else 1.0], "digits": max(map(len, texts), default=0)}
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:

@@ -88,7 +88,7 @@ def _ends(sides, column, kind) -> Data:
     texts = [row["cells"][column] for row in rows if column in row["cells"]]
     values = [float(text.replace("−", "-").replace("<", "")) for text in texts if "∞" not in text]
     return {
-        "ends": [min([0, *values]), 1 if kind == "share" else max([0, *values]) or 1],
+        "ends": [min([0, *values]), max([1 if kind == "share" else 0, *values]) or 1],
         "digits": max([0, *map(len, texts)]),
     }
 

@@ -40,10 +40,10 @@ def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server)
     page.get_by_role("button", name=re.compile("^sat")).first.click()
     wait_for_address(page, "piece_a=2")
     wait_until_idle(page)
-    expect(page.get_by_text('"sat" and "bank" comes in', exact=False)).to_be_visible()
+    expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
     page.reload()
     wait_until_idle(page)
-    expect(page.get_by_text('"sat" and "bank" comes in', exact=False)).to_be_visible()
+    expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "all-heads", "all-heads?tab=Lines+from+the+word", ""])

@@ -13,6 +13,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import component_page, report
 from selfattn.export.provenance import Provenance
+from tests.browser import kernel_data
 from tests.browser.way_data import VARIANTS
 from tests.export.test_report import Elements
 from tests.small_panel import panel_of, view_of
@@ -116,10 +117,13 @@ def test_report_has_the_component_and_its_picture_without_scripts():
     assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_fixtures_follow_the_schema(name):
-    schema = json.loads((component_page.FOLDER / "way.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(VARIANTS[name])
+@pytest.mark.parametrize(
+    ("component", "data"),
+    [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
+)
+def test_fixtures_follow_the_schema(component, data):
+    schema = json.loads((component_page.FOLDER / f"{component}.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(data)
 
 
 def test_files_are_joined_once_and_stay_short():
@@ -133,4 +137,6 @@ def test_files_are_joined_once_and_stay_short():
     assert component_page.stylesheet("way").startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
     files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]
     lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
-    assert {"base.js", "base.css", "way.js", "way.css"} <= lines.keys() and max(lines.values()) < 450
+    assert {"base.js", "base.css", "way.js", "way.css", "kernel.js", "kernel.css"} <= lines.keys() and max(
+        lines.values()
+    ) < 450

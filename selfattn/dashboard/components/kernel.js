@@ -2,7 +2,6 @@
 
 const FITTING = 26; // tokens of both sentences: with so many they are shown one under the other
 const WIDE = 720; // pixels: from here on
-const ARROWS = ["\u2002", "\u2002→\u2002"]; // before the first step, and between two
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
@@ -132,7 +131,7 @@ function sidePart(view, side) {
       const steps = rows[at].steps.map(([column, text]) => element("span", ofColumn(view, column), powers(text)));
       line.replaceChildren(
         element("bdi", {}, rows[at].text),
-        ...steps.flatMap((step, i) => [ARROWS[Math.min(i, 1)], step]),
+        ...steps.flatMap((step, i) => [i ? "\u2002→\u2002" : "\u2002", step]),
       );
     }
     written = at;
