@@ -15,6 +15,7 @@ from selfattn.tidy_tables import context_share
 from selfattn.views.kernel_data import LEADING, MOST, QueryRow, kernel_data
 
 NAME = "kernel"
+ALIKE = 1e-6  # of weights: float32 rounds them
 MUCH = 0.5  # of the weight, from here on, is most of it
 METHOD = (
     "Every number is computed by selfattn/kernel.py from the query, key and value that the attention received. Numbers are "
@@ -66,6 +67,16 @@ def finding(rows: Sequence[QueryRow]) -> str:
     where = f"In {row.name}, " if len(rows) > 1 else ""
     if not weights[at] > 0:
         return f"{where}{query} may attend to no token: all its weights are 0."
+    alike, may = int((weights >= weights[at] - ALIKE).sum()), row.hidden.count(False)
+    if alike > 1:
+        tokens = (
+            f"{alike} tokens"
+            if alike < may
+            else "every token"
+            if may == len(weights)
+            else "every token that it may see"
+        )
+        return f"{where}{query} gives {tokens} the same weight{', the largest' * (alike < may)}: {numbers.weight(weights[at])}."
     to = "itself" if at == row.query else _named(row, at)
     much = "most of its weight" if weights[at] >= MUCH else "more weight than any other token"
     return f"{where}{query} gives {to} {much}: {numbers.weight(weights[at])}."

@@ -66,9 +66,12 @@ def test_every_number_is_the_datas(open_kernel, name):
             assert own.get_attribute("aria-label") == f"{each['text']}: {', '.join(text for _, text in each['steps'])}"
             assert own.locator(".token").text_content() == each["text"]
     sums = [side["sums"] for side in data["sides"]]
-    found = page.locator(".sums > div:not(.caption, .strip-cell)").all_text_contents()
-    signs = {"exponential": "Σ ", "weight": "Σ "}
-    assert found == [f"{signs.get(c, 'max ')}{each[c]}" if c in each else "" for each in sums for c in columns]
+    found = page.locator(".sum").all_text_contents()
+    signs, after = {"exponential": "Σ ", "weight": "Σ "}, {"weight": "context"}
+    expected = [
+        f"{signs.get(c, 'max ')}{each[c]}{after.get(c, '')}" if c in each else "" for each in sums for c in columns
+    ]
+    assert found == expected
     rest = [side["rest"] for side in data["sides"] if side["rest"]]
     for each in rest:
         own = page.locator(".row", has_text=each["text"])
@@ -262,8 +265,7 @@ def test_a_phone_shows_the_lit_rows_strips(open_kernel):
 
 # Texts that may not touch each other.
 TEXTS = (
-    ".head strong, .about, .token bdi, .value, .means, .sums > div:not(.strip-cell), .line > *, .foot p, .toggle, .switch bdi, "
-    ".printed span"
+    ".head strong, .about, .token bdi, .value, .means, .sum, .line > *, .foot p, .toggle, .switch bdi, .printed span"
 )
 
 

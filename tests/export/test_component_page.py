@@ -13,6 +13,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import component_page, report
 from selfattn.export.provenance import Provenance
+from tests.browser import kernel_data
 from tests.browser.way_data import VARIANTS
 from tests.export.test_report import Elements
 from tests.small_panel import panel_of, view_of
@@ -116,21 +117,27 @@ def test_report_has_the_component_and_its_picture_without_scripts():
     assert re.findall(r'<img src="data:image/svg\+xml[^"]+" alt="(\w+)">', page) == ["figure", "still"]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_fixtures_follow_the_schema(name):
-    schema = json.loads((component_page.FOLDER / "way.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(VARIANTS[name])
+@pytest.mark.parametrize(
+    ("component", "data"),
+    [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
+)
+def test_fixtures_follow_the_schema(component, data):
+    schema = json.loads((component_page.FOLDER / f"{component}.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(data)
 
 
-def test_files_are_joined_once_and_stay_short():
-    scripts = [file.stem for file in component_page.FOLDER.glob("*.js")]
-    for name in (file.name.split(".")[0] for file in component_page.FOLDER.glob("*.schema.json")):
-        text, own = component_page.javascript(name), [f"{name}_", name, "base"]
-        assert text.count("export default") == 1
-        for script in (script for script in scripts if script in own or script.startswith(own[0])):
-            assert text.count((component_page.FOLDER / f"{script}.js").read_text("utf-8")) == 1
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
-    assert component_page.stylesheet("way").startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
+@pytest.mark.parametrize("component", ["way", "kernel", "shaded"])
+def test_files_are_joined_once_and_stay_short(component):
+    text = component_page.javascript(component)
+    assert text.count("export default") == 1
+    own = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]
+    assert len(own) == 2 + (component != "shaded")
+    for file in own:
+        assert text.count(file.read_text("utf-8")) == 1
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
+    assert component_page.stylesheet(component).startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
     files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]
     lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
-    assert {"base.js", "base.css", "way.js", "way.css"} <= lines.keys() and max(lines.values()) < 450
+    assert {"base.js", "base.css", "way.js", "way.css", "kernel.js", "kernel.css"} <= lines.keys() and max(
+        lines.values()
+    ) < 450

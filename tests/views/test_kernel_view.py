@@ -181,7 +181,7 @@ def test_a_long_sentence_keeps_its_sums(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")
-    assert n > MOST
+    assert n > MOST == 64 and LEADING == 24
     data = data_of(row)
     (side,) = data["sides"]
     check_cells(data, [row])
@@ -283,6 +283,17 @@ def test_changed_traces(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
+def test_equal_weights_name_no_token():
+    def said(*scores, mask=None):
+        trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
+        return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
+
+    assert said(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
+    assert said(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
+    some = said(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
+    assert some == '"a" gives every token that it may see the same weight: 0.50.'
+
+
 def test_published_numbers():
     """Raschka 2024, Build a Large Language Model (From Scratch), section 3.4.1."""
     x = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
@@ -342,7 +353,7 @@ def test_64_tokens_of_128_dimensions_travel_light():
 
 
 def test_tables_and_arrays_hold_the_trace(encoder):
-    rows = rows_of(encoder)
+    rows = rows_of(encoder, hidden=True)
     panel = kernel_panel(rows)
     steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]
     own = steps[steps["sentence"] == "B"]
@@ -353,6 +364,9 @@ def test_tables_and_arrays_hold_the_trace(encoder):
         ("weight", "weights"),
     ):
         assert own[column].tolist() == rows[1].of(step).tolist()
+    assert steps.groupby("sentence")["share"].sum().tolist() == pytest.approx([1, 1])
+    context = rows[1].of("context")
+    assert own["share"].to_numpy() == pytest.approx((rows[1].handed @ context / (context @ context)).numpy(), abs=1e-6)
     assert own["token"].tolist() == list(rows[1].tokens) and own["query"].tolist().index(True) == rows[1].query
     part = dimensions[(dimensions["sentence"] == "A") & (dimensions["place"] == 8)]
     assert part["product"].tolist() == (rows[0].of("query") * rows[0].trace.key[8]).tolist()

@@ -2,7 +2,6 @@
 
 const FITTING = 26; // tokens of both sentences: with so many they are shown one under the other
 const WIDE = 720; // pixels: from here on
-const ARROWS = ["\u2002", "\u2002→\u2002"]; // before the first step, and between two
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
@@ -108,10 +107,11 @@ function sidePart(view, side) {
     element("div", "small means", "its query: what it looks for"),
   ]);
   const sumCells = view.data.columns.map(({ id, kind }) => {
-    if (id === "products") return element("div", "small caption", "largest, sums; right: the context");
+    if (id === "products") return element("div", "placeholder");
     if (id === "handed") return element("div", { class: "strip-cell", "data-title": "context" }, strips.context.node);
     const sign = element("span", "small", kind === "share" ? "Σ " : "max ");
-    return element("div", {}, sums[id] ? [sign, sums[id]] : []);
+    const caption = id === "weight" ? [element("span", "small caption", "context")] : [];
+    return element("div", "sum", sums[id] ? [sign, sums[id], ...caption] : caption);
   });
   const foot = element("div", { class: "row sums", role: "row" }, [element("span"), ...sumCells]);
   const tokens = rows.map((row) => tokenRow(view, side, row, strips));
@@ -131,7 +131,7 @@ function sidePart(view, side) {
       const steps = rows[at].steps.map(([column, text]) => element("span", ofColumn(view, column), powers(text)));
       line.replaceChildren(
         element("bdi", {}, rows[at].text),
-        ...steps.flatMap((step, i) => [ARROWS[Math.min(i, 1)], step]),
+        ...steps.flatMap((step, i) => [i ? "\u2002→\u2002" : "\u2002", step]),
       );
     }
     written = at;
