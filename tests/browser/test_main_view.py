@@ -43,7 +43,7 @@ def test_the_main_flow(page, server):
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text('Hide "of" in one head alone')).to_be_visible()
-    expect(page.get_by_text('A beside B, "of" hidden in A')).to_be_visible()
+    expect(page.get_by_text('Head 10 of layer 0, "of" hidden in A')).to_be_visible()
     word(page, "of").click()  # shown again
     eventually(page, lambda: "hide_a" not in page.url)
     wait_until_idle(page)
@@ -51,7 +51,7 @@ def test_the_main_flow(page, server):
     cell(page, 3, 7).click()
     wait_for_address(page, "head=L3+H7")
     wait_until_idle(page)
-    expect(page.get_by_text("How head 7 of layer 3 computes it")).to_be_visible()
+    expect(page.get_by_text("Head 7 of layer 3", exact=True)).to_be_visible()
     eventually(page, lambda: "L3 H7" in " ".join(page.locator(".st-key-maps svg text").all_text_contents()))
 
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
@@ -107,7 +107,7 @@ def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
         page.get_by_role("button", name="PNG of A", exact=True).click()
     picture = Image.open(got.value.path())
     assert picture.format == "PNG" and picture.width > 600
-    assert picture.text["Title"] == "What each word attends to in A, L0 H10"
+    assert picture.text["Title"] == "Map of A, L0 H10"
     provenance = json.loads(picture.text["provenance"])
     assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
@@ -121,13 +121,13 @@ def test_a_copied_link_opens_the_same_in_a_browser_that_was_never_here(page, ser
     wait_until_idle(page)
     page.get_by_role("button", name="Copy link", exact=True).click()
     expect(page.get_by_role("button", name="Link copied", exact=True)).to_be_visible()
-    link, expected = page.evaluate("navigator.clipboard.readText()"), page.locator(".selfattn").inner_text()
+    link, expected = page.evaluate("navigator.clipboard.readText()"), page.locator(".selfattn").first.inner_text()
     assert link == f"{server}/?example=crane&content={encoder.content[:8]}&hide_a=wings"
     page.evaluate("localStorage.clear()")
     page.context.clear_cookies()
     fresh = page.context.new_page()
     open_page(fresh, link)
-    eventually(fresh, lambda: fresh.locator(".selfattn").inner_text() == expected)
+    eventually(fresh, lambda: fresh.locator(".selfattn").first.inner_text() == expected)
 
 
 def test_back_leads_to_the_page_before_whatever_was_clicked(page, server):
