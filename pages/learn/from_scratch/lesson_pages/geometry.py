@@ -12,12 +12,11 @@ from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages.worked_example import typed
 from selfattn.charts.arrows import arrows
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import SHARE, plain, share, vector
+from selfattn.numbers import vector
 from selfattn.views.lesson import drawing
 
 TITLE = "Mix: the geometry"
@@ -36,12 +35,12 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 def show(picture) -> None:
     it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
-    asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
+    asking, tokens = ("it", TOKENS) if it else ("bank", WORDS)
     taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
     trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
     left = "" if it else "“The” and “the” are left out. "
     st.text(
-        f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+        f"{left}Type another query and watch both planes. Arrows of one direction stand side by side; a zero vector is a dot."
     )
     steps = worked_example.steps(trace, tokens)
     query, keys = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
@@ -50,23 +49,14 @@ def show(picture) -> None:
     compared, mixed = (pd.concat(both, ignore_index=True) for both in ((query, keys), (values, context)))
     path = weighted_path(trace, tokens)
     charts = {
-        "1: query and keys, thick = high score": drawing(arrows, compared, thickness="score", strong="query", size=215),
-        "2, 3: weights": drawing(bar_list, steps, "weight", number=SHARE, width=70),
-        "4: values; dashed: weight × value": drawing(
-            arrows, mixed, thickness="weight", strong="context", size=215, path=path
+        "Query and keys; thick: a high score": drawing(arrows, compared, thickness="score", strong="query", size=280),
+        "Values; dashed: weight × value": drawing(
+            arrows, mixed, thickness="weight", strong="context", size=280, path=path
         ),
     }
     with picture:
-        shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
-        teaching.steps(
-            "geometry",
-            _nearest(trace, tokens),
-            charts,
-            "scores",
-            "weights",
-            "context",
-            note=f"Scores → weights: {shares}.",
-        )
+        teaching.steps("geometry", _nearest(trace, tokens), charts)
+        teaching.kernel(f"geometry, {asking}", trace, tokens, -1 if it else 0, asking)
 
 
 def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:

@@ -1,0 +1,41 @@
+"""A lesson's panel: its charts in any look, their numbers, and its lines of code."""
+
+import pandas as pd
+import vl_convert
+
+from selfattn.charts.bars import bar_list
+from selfattn.charts.theme import DARK, LIGHT
+from selfattn.panel import Look
+from selfattn.views.lesson import drawing, lesson_panel
+
+FRAME = pd.DataFrame({"token": ["not", "good"], "weight": [0.75, 0.25]})
+
+
+def panel(columns=0):
+    charts = {title: drawing(bar_list, FRAME, "weight", width=100) for title in ("One", "Other")}
+    return lesson_panel("two", "Not leads.", charts, "weights", "own = 1", columns=columns, note="A note.")
+
+
+def test_lesson_panel():
+    made = panel()
+    assert made.code == "weights = exponentials / total.clamp(min=1)\nown = 1"
+    assert (made.alt, made.note) == ("Not leads. Drawn: One; Other.", "A note.")
+    assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
+
+
+def test_picture_in_both_looks():
+    for dark, theme in ((False, LIGHT), (True, DARK)):
+        svg = vl_convert.vegalite_to_svg(panel().picture(Look(dark=dark)))
+        assert theme.background in svg and theme.weights[4] in svg
+        assert svg.count(">One<") == svg.count(">Other<") == 1
+
+
+def test_charts_stand_side_by_side_where_the_window_has_room():
+    assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
+    wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
+    assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]
+
+
+def size(svg):
+    """Width and height in pixels."""
+    return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
