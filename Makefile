@@ -36,8 +36,8 @@ test-long: .venv/dev
 # The rooms that compute once more, as a processor without AVX would: figures of one machine, and tolerances too near to them,
 # fail here. Each switch holds back another library: ATen's own loops, oneDNN, and MKL, for which MKL_ENABLE_INSTRUCTIONS does
 # nothing on AMD. Two threads: the other runs have one.
-COMPUTING := $(addprefix tests/,analysis as_shown captions encoders lessons senses scan/test_measure.py test_examples.py test_tidy_tables.py \
-	test_kernel.py test_notebook.py test_stored_reports.py dashboard/test_while_loading.py \
+COMPUTING := $(addprefix tests/,analysis as_shown encoders lessons senses scan/test_measure.py test_examples.py test_tidy_tables.py \
+	test_kernel.py test_notebook.py test_stored_reports.py views/test_rounding.py dashboard/test_while_loading.py \
 	$(addprefix pages/test_,gallery.py head_pages.py learn_pages.py what_it_cannot_tell.py))
 
 test-held-back: .venv/dev

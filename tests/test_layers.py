@@ -30,7 +30,7 @@ def test_the_library_knows_nothing_of_streamlit():
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
-    "panel", "captions", "views", "export", "notebook", "__main__", "dashboard", "pages", "app",
+    "panel", "views", "export", "notebook", "__main__", "dashboard", "pages", "app",
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.measures import Compared, head_measures, offered, rollout
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import thumbnail
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
@@ -33,6 +32,7 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.all_heads import FORMULAS, every_head, one_map, opened_map, overlays, profile, word_lines
 from selfattn.views.kernel_data import word_row
 from selfattn.views.kernel_view import kernel_panel
+from selfattn.views.rounding import noise_floor
 
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 TABS = "Maps", "Lines from the word"

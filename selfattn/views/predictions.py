@@ -8,7 +8,6 @@ import pandas as pd
 from selfattn import numbers
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
-from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
 from selfattn.encoders.classification import ClassHead
@@ -22,6 +21,7 @@ from selfattn.panel import Panel, Tables
 from selfattn.senses import TargetReport
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads
 from selfattn.views.dots_and_heads import dots_panel, heads_panel
+from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 Write = Callable[[float], str]

@@ -79,13 +79,14 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
             f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
         )
         note = f"Tinted from {share(level)} of the distance on: less is chance too often."
+    elif many >= ROWS:
+        finding = f'No single word moves "{word}" further than chance does.'
+        note, level = "Moves of any length go the wrong way too often for a word to be named.", math.inf
     else:
         first, moved = rows[["first", "share"]].iloc[0]
         finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'
         note = f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(many)}."
-        if many >= ROWS:
-            note = "Moves of any length go the wrong way too often for a word to be named."
-        level = WRITTEN if many < ROWS else math.inf
+        level = WRITTEN
     if n > 2 * SHOWN:
         note += f" The {SHOWN} in which most hangs on one word, and the {SHOWN} in which least does."
     shades = shaded_frame(report, {row: encoder.tokenize(text).words for row, text in rows["sentence"].items()})
@@ -200,6 +201,8 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
     frame = _heads_of_all(report)
     first = frame.loc[frame["share"].idxmax()]
     finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
+    if not first["low"] > 0:
+        finding = "No head alone surely moves the word toward its other senses."
     drawn = frame[["layer", "head", "name", "share"]]
     return heads_panel(
         "heads", finding, drawn, "share", head, look_of={"title": "of the distance"},
@@ -239,7 +242,8 @@ def layers(report: SeparationReport) -> Panel:
         name="layers",
         finding=finding,
         picture=lambda look: layers_curve(layers_frame(report), look.theme, look.width),
-        note=f"After layer 0 in {_hits(after)}; the other words' token vectors alone: {_hits(report.bag[0])}.{few}",
+        note=f"After layer 0 in {_hits(after)}; the other words' token vectors alone: {_hits(report.bag[0])}; guessing: "
+        f"{_hits(report.chance)}.{few}",
         alt=f"A curve over {len(table) - 1} layers. {finding}",
         tables=Tables(
             {
@@ -248,7 +252,7 @@ def layers(report: SeparationReport) -> Panel:
             }
         ),
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
-        f"sentences of each sense, by the cosine of the word's vectors{span}. Guessing is right in {_hits(report.chance)}. What "
+        f"sentences of each sense, by the cosine of the word's vectors{span}. What "
         "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",
     )  # fmt: skip
 

@@ -1,11 +1,77 @@
-"""The senses page in a real Chromium: a long computation is stopped."""
+"""The component `shaded` in a real Chromium, and the page Senses, whose rows open the main view."""
+
+from functools import partial
 
 import pytest
+from playwright.sync_api import expect
 
 from selfattn.examples import labelled_sentences
-from tests.browser.conftest import open_page
+from tests.browser.component import cut_or_met
+from tests.browser.conftest import open_page, wait_for_address
 
 pytestmark = pytest.mark.browser
+
+HOSTILE = "<b>bold</b>"
+WORDS = [
+    {"text": "Somebody", "gap": False, "kind": "word", "depth": 0, "number": "", "tip": "Somebody: 1 %"},
+    {"text": "bank", "gap": True, "kind": "chosen", "depth": 0, "number": "", "tip": ""},
+    {"text": HOSTILE, "gap": True, "kind": "word", "depth": 80, "number": "43 %", "tip": "ferry: 43 % of the way"},
+    {"text": "late", "gap": True, "kind": "word", "depth": -50, "number": "−20 %", "tip": "late: −20 %"},
+    {"text": ".", "gap": False, "kind": "punctuation", "depth": 0, "number": "", "tip": ""},
+]
+
+
+def data(n=10, open="Open it", direction="ltr"):
+    rows = [{"said": f"river side {at}", "dir": direction, "words": WORDS} for at in range(n)]
+    return {"version": 1, "key": "k", "open": open, "first": 8, "rows": rows}
+
+
+@pytest.fixture
+def shown(open_component):
+    return partial(open_component, "shaded")
+
+
+def test_a_row_says_where_it_leads_and_a_click_or_enter_sends_its_number(shown):
+    page = shown(data())
+    rows = page.get_by_role("button", name="river side")
+    expect(rows).to_have_count(8)
+    assert rows.first.get_attribute("aria-label") == f"river side 0: Somebody bank {HOSTILE} 43 % late −20 % .. Open it"
+    assert page.locator(".shaded b").count() == 0
+    rows.nth(2).click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.evaluate("sent") == [["open", 2], ["open", 3]]
+    page.get_by_role("button", name="Show all 10").click()
+    expect(rows).to_have_count(10)
+    expect(rows.nth(8)).to_be_focused()
+    page.get_by_text(HOSTILE).first.hover()
+    expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
+
+
+def test_the_tint_is_as_deep_as_its_number_says(shown):
+    page = shown(data(1))
+    depths = page.locator(".word").evaluate_all(
+        "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"
+    )
+    assert depths[2] == ["80%", "word word"] and depths[3] == ["50%", "word away"]
+    assert page.get_by_role("button", name="Show all").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction):
+    page = shown(data(open="", direction=direction), scheme=scheme)
+    assert not cut_or_met(page, ".said, .ink, .number", [360, 400, 800, 1440])
+    assert page.get_by_role("button", name="river side").count() == 0
+
+
+def test_a_sentence_of_senses_opens_in_the_main_view_and_back_leads_to_senses(page, server):
+    open_page(page, f"{server}/senses?sense_word=bat")
+    page.get_by_role("button", name="Open it in the main view").nth(1).click()
+    page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()
+    wait_for_address(page, "?a=")
+    page.go_back()
+    page.get_by_role("heading", name="Senses").wait_for()
 
 
 def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):

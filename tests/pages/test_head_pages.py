@@ -14,7 +14,6 @@ from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.removing import alone
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.word_map import word_map
-from selfattn.captions.vectors import NOISE
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import encoder_picker, kernel_figure
 from selfattn.dashboard.cache import Cache, forget
@@ -23,6 +22,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.all_heads import profile
 from selfattn.views.one_head import left_out, surest_word
+from selfattn.views.rounding import NOISE
 from tests.encoders.test_loading import change_config
 
 from .conftest import open_link, open_page

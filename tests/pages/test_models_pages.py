@@ -6,11 +6,11 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
-from selfattn.captions.vectors import NOISE, OF_LOG_PROBABILITY
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import decimal, error, weight
 from selfattn.senses import compare_checkpoints
+from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link

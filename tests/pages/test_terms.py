@@ -7,7 +7,7 @@ from pathlib import Path
 from selfattn.lessons.terms import TERMS
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("pages", "selfattn/dashboard", "selfattn/captions")
+ROOMS = ("pages", "selfattn/dashboard")
 PAGES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if path.name != "terms.py"]
 
 

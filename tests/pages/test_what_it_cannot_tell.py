@@ -6,9 +6,9 @@ from streamlit.testing.v1 import AppTest
 from pages.about.what_it_cannot_tell import counterexamples
 from pages.about.what_it_cannot_tell.counterexamples import removal_example
 from selfattn.analysis.removing import removal_effect
-from selfattn.captions.vectors import NOISE
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.numbers import change, effect, share
+from selfattn.views.rounding import NOISE
 from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow

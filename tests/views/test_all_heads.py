@@ -8,10 +8,11 @@ import torch
 
 from selfattn import Head
 from selfattn.analysis.measures import MEASURES
+from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.word_map import word_map
 from selfattn.panel import Look
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import every_head, opened_map, word_lines
+from selfattn.views.all_heads import every_head, opened_map, profile, word_lines
 from selfattn.views.one_head import surest_word
 
 COMPARED = SimpleNamespace(sides={"A": SimpleNamespace(word=SimpleNamespace(text="bank"))}, cosine=0.312)
@@ -74,3 +75,21 @@ def test_lines_name_the_largest_weight_and_refuse_a_head_that_is_none(encoder):
     assert own.table["weight"][own.table["row"] == "L0 H10"].tolist() == pytest.approx(row.tolist(), abs=1e-6)
     with pytest.raises(ValueError, match="Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got 'L9 H0'"):
         next(word_lines(encoder, {"A": word}, ["L9 H0"]))
+
+
+SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "fits no named pattern: 40 % to special tokens and 21 % to the token itself, the rest elsewhere."),
+        (
+            {"next token": 0.5, "broad": 0.91},
+            "has an entropy of at least nine tenths of the largest possible (0.91) and at least half of the weight on the token "
+            "after (0.50).",
+        ),
+    ],
+)
+def test_profiles(more, said):
+    assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {said}"

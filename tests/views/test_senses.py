@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -172,6 +173,18 @@ def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
     assert panel.finding == f'Hide "{first["first"]}", and {moved}'
     assert "takes 300 labelled sentences to tell; there are 24" in panel.note
     assert any(word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"])  # from 5 % on
+
+
+def test_where_moves_go_the_wrong_way_as_often_nothing_is_named(encoder, report):
+    """Each share with a sign drawn by lot; the heads' intervals hold 0."""
+    signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
+    lot = replace(
+        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=-0.1)
+    )
+    panel = senses.sentences(encoder, lot, FRAME, "bank")
+    assert panel.finding == 'No single word moves "bank" further than chance does.'
+    assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
+    assert senses.heads(lot, HEAD).finding == "No head alone surely moves the word toward its other senses."
 
 
 def test_separation_of_one_word(separated):

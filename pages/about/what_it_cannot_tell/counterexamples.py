@@ -6,7 +6,6 @@ import pandas as pd
 import torch
 
 from selfattn.analysis.removing import removal_effect
-from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.encoders.capture import Head
@@ -19,6 +18,7 @@ from selfattn.panel import Panel
 from selfattn.senses import HiddenWordsReport, hidden_words
 from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing, lesson_panel
+from selfattn.views.rounding import noise_floor
 
 HIDDEN_WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
 TIE = 1e-6

@@ -1,11 +1,15 @@
-"""Effects under the noise of a precision: drawn as 0, and the noise is a bound and no wide one. What is said: said.json."""
+"""Effects under the noise of a precision: drawn as 0, counted in words; and the noise is a bound and no wide one."""
 
 import pytest
+import torch
 
 from selfattn import load_encoder
 from selfattn.analysis.removing import removal_effect
-from selfattn.captions.vectors import NOISE, noise_floor
-from tests.captions.cases import EFFECTS
+from selfattn.tidy_tables import heads_frame
+from selfattn.views.rounding import NOISE, noise_floor
+
+EFFECTS = heads_frame(effect=torch.tensor([[0.007, -0.0059, 0.0001]]), control=torch.tensor([[0.001, 0.02, 0.0]]))
+EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,21 @@ def test_effects_under_the_noise_are_0(precision, columns, effect, both):
     shown, _ = noise_floor(EFFECTS, "effect", precision, **columns)
     assert shown["effect"].tolist() == pytest.approx(effect)
     assert shown["effect_minus_control"].tolist() == pytest.approx(both)
+
+
+@pytest.mark.parametrize(
+    ("measure", "precision", "columns", "bound", "hidden"),
+    [
+        ("effect", "bfloat16", {}, "0.006", 2),
+        ("effect_minus_control", "float16", {}, "0.0014", 1),
+        ("effect", "bfloat16", {"columns": {"effect": 0.4}}, "0.0024", 1),
+    ],
+)
+def test_the_heads_under_the_noise_are_counted(measure, precision, columns, bound, hidden):
+    _, said = noise_floor(EFFECTS, measure, precision, **columns)
+    assert said == (
+        f"In {precision} rounding alone moves this by up to {bound}: {hidden} of 3 heads lie under that and are drawn as 0."
+    )
 
 
 @pytest.mark.slow

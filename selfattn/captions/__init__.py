@@ -1,1 +1,0 @@
-"""Captions, each computed from the numbers that its picture draws. They claim no more than the numbers."""

@@ -1,0 +1,40 @@
+"""The cosines layer by layer: what is said of the two last vectors, and beside a sense's labelled sentences."""
+
+import math
+
+import pytest
+import torch
+
+from selfattn.views.layer_by_layer import NO_CONTROL, beside, beside_its_sense, compared
+from tests.small_hidden_pair import hidden_pair_of
+
+NAN = math.nan
+UNMEASURED = {
+    "share": (torch.full((5,), NAN), torch.full((3,), NAN)), "control_cosine": NAN, "control_hidden": NAN, "top": (None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pair", "said", "control"),
+    [
+        (
+            {},
+            '; with "river" and "A" hidden 0.74',
+            "A and the control have 0.55, with their own leading words hidden 0.66.",
+        ),
+        ({"top": (None, 0), "control_hidden": NAN}, '; with "A" hidden 0.07', "A and the control have 0.55."),
+        (UNMEASURED, "", NO_CONTROL),
+    ],
+)
+def test_cosines_of_the_last_vectors(pair, said, control):
+    pair = hidden_pair_of(**pair)
+    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{said}.'
+    assert beside(pair).endswith(control)
+
+
+def test_labelled_sentences_as_far_from_a_as_b_is():
+    pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
+    assert beside_its_sense(pair, "river side", cosines) == (
+        '"bank" in A and in 2 labelled sentences of its sense (river side): cosine 0.52 on average, 0.13 to 0.92; 1 of them no '
+        "nearer to A than B is."
+    )
