@@ -8,7 +8,7 @@ import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_separate_error, encoder_key
-from selfattn.dashboard.figures import literal, say, show_panel, this_page
+from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import linked, say_what_is_missing
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -41,9 +41,6 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:
     """Show the panel of these sides: a click on a token asks for its row."""
-    st.markdown(f"**{literal(panel.finding)}**")
-    if panel.note:
-        say(panel.note)
     show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
 
 
