@@ -19,7 +19,7 @@ if __name__ == "__main__":
             browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
             page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
             open_page(page, address)
-            expect(page.get_by_role("gridcell")).to_have_count(72)
+            expect(page.locator(".way").get_by_role("gridcell")).to_have_count(72)
             wait_until_idle(page)  # the heads of the leading words are run after the first picture
             page.wait_for_timeout(500)  # painted in the next frames
             page.screenshot(path=ROOT / "docs/main-view.png")
