@@ -156,7 +156,9 @@ class Session:
                 self.heads = element.vega_lite_chart.id, part, 0
         elif kind == "bidi_component":
             run.first_chart = run.first_chart or seconds
-            self.heads = element.bidi_component.id, part, json.loads(element.bidi_component.json)["heads"]["heads"]
+            data = json.loads(element.bidi_component.json)
+            if "heads" in data:  # the main view's
+                self.heads = element.bidi_component.id, part, data["heads"]["heads"]
 
 
 def _key(widget: str) -> str:

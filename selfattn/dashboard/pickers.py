@@ -243,8 +243,9 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
         placeholder="Another sentence with the word in A's sense",
         help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
     )  # fmt: skip
+    hint = place.empty()  # always there, so that what follows keeps its place
     if not text.strip():
-        place.caption(literal(f'No control yet: write a third sentence with "{word}" in A\'s sense.'))
+        hint.caption(literal(f'No control yet: write a third sentence with "{word}" in A\'s sense.'))
         return None
     with where:
         encoding = encode_or_stop(encoder, text, "The control sentence")

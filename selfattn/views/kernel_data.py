@@ -192,7 +192,7 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
     masks = any(any(row.hidden) for row in rows)
     symbol = factor(trace)[0]
     before = "scaled" if symbol else "score"
-    columns = [("products", "query × key", f"number by number: {trace.query.shape[-1]}", "strip")]
+    columns = [("products", "query × key", f"{trace.query.shape[-1]} products; blue above 0, red below", "strip")]
     columns.append(("score", "score", "their sum", "number"))
     if symbol:
         columns.append(("scaled", "scaled", symbol, "number"))
@@ -203,9 +203,9 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
         about = [*([sum_of] if names else []), *([f"{MINUS}∞: hidden"] if masks else [])]
         columns.append(("masked", before, "; ".join(about), "number"))
     columns += [
-        ("exponential", "e^x", f"of {before} {MINUS} largest", "share"),
+        ("exponential", "e^x", f"x: {before} {MINUS} largest", "share"),
         ("weight", "weight", "÷ sum of e^x", "share"),
-        ("handed", "weight × value", "what is handed over", "strip"),
+        ("handed", "weight × value", "summed below: what the word receives", "strip"),
     ]
     keys = ("id", "title", "about", "kind")
     return [dict(zip(keys, each)) | {"makes": MAKES.get(each[0], ["masked"])} for each in columns]

@@ -43,14 +43,14 @@ def kernel_data(
     if hidden or terms:
         middle.append(("masked", "masked", "−∞: hidden", "number", ["masked"]))
     columns = [
-        ("products", "query × key", f"number by number: {d}", "strip", ["scores"]),
+        ("products", "query × key", f"{d} products; blue above 0, red below", "strip", ["scores"]),
         ("score", "score", "their sum", "number", ["scores"]),
         ("scaled", "scaled", f"÷ √{d}", "number", ["scale", "scaled"]),
         *middle,
         ("exponential", "e^x", f"of {'masked' if middle else 'scaled'} − largest", "share",
          ["maximum", "shifted", "exponentials"]),
         ("weight", "weight", "÷ sum of e^x", "share", ["total", "weights"]),
-        ("handed", "weight × value", "what is handed over", "strip", ["context"]),
+        ("handed", "weight × value", "summed below: what the word receives", "strip", ["context"]),
     ]  # fmt: skip
     lines = [
         (line, line.strip().split(" = ")[0] if line.startswith(" ") and " = " in line else "")

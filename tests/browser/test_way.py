@@ -93,7 +93,7 @@ def test_every_effect_and_weight_is_written(open_way):
         score, scaled, weight = (
             row(side[key][head], unit)[i] for key, unit in (("scores", 100), ("scaled", 100), ("weights", 1000))
         )
-        line = f"{numbers.decimal(score)} / sqrt(32) = {numbers.decimal(scaled)}, after softmax weight {numbers.weight(weight)}"
+        line = f"{numbers.decimal(score)} / sqrt(32) ≈ {numbers.decimal(scaled)}, after softmax weight {numbers.weight(weight)}"
         expect(page.locator(".reads .sum")).to_contain_text(line)
 
 

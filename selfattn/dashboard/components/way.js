@@ -261,7 +261,7 @@ function barsPart(view) {
     const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
     if (share === null) return BLANK;
     const steps =
-      after === null ? "" : `score ${decimal(score)} ${view.data.heads.scale} = ${decimal(after)}, after softmax `;
+      after === null ? "" : `score ${decimal(score)} ${view.data.heads.scale} ≈ ${decimal(after)}, after softmax `;
     return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
   }
   return { node: element("section", "reads", [title, note, element("div", "lists", nodes), sum, habit]), paint };
