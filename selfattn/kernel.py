@@ -20,36 +20,39 @@ class AttentionTrace(OfSteps):
     key: Tensor  # (..., n_key, d_head)            what each token is filed under
     value: Tensor  # (..., n_key, d_value)         what each token hands over
     scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
-    scale: float  # a number                       1 / sqrt(d_head) unless given: long vectors have large products
+    scale: float  # a number                       1 / sqrt(d_head) unless given: longer vectors, larger scores
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
-    terms: Terms  # each (..., n_query, n_key)     mostly none; some models add position biases to the scaled scores
+    terms: Terms  # each (..., n_query, n_key)     none in most models; in some, a number for the distance of two tokens
     mask: Tensor | None  # (..., n_query, n_key)   bool: True = may attend; or float: added
-    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity where a query may not attend
-    maximum: Tensor  # (..., n_query, 1)           the row's largest
+    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity (-inf) gets the weight 0
+    maximum: Tensor  # (..., n_query, 1)           the largest number of each row of masked
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
-    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 0 to 1
-    total: Tensor  # (..., n_query, 1)             the row's exponentials, summed
-    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1, or it is 0 (all masked)
+    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the largest, 0 for -inf
+    total: Tensor  # (..., n_query, 1)             the sum of each row of exponentials
+    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; masked whole, it is all 0
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
 
 
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0."""
-    check_inputs(query, key, value, mask, scale, terms)  # raises ValueError, with the shapes
+    """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
+
+    Raises ValueError for inputs that don't fit together.
+    """
+    check_inputs(query, key, value, mask, scale, terms)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
-    masked = add_mask(scaled, mask, terms)
-    # Softmax, row by row. Subtracting the largest cancels in the division, and keeps exp from overflowing.
+    masked = add_mask(scaled, mask, terms)  # -inf where a query may not attend: e^-inf is 0, so the weight is 0
+    # Softmax, row by row. Subtracting the largest leaves the weights as they are, and e^x can't overflow.
     maximum = masked.amax(dim=-1, keepdim=True)
-    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # of a row of -inf: -inf - -inf is NaN
+    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # in a row of only -inf, -inf - -inf is NaN
     exponentials = shifted.exp()
     total = exponentials.sum(dim=-1, keepdim=True)
-    weights = exponentials / total.clamp(min=1)  # the largest adds e^0 = 1, so only a row of -inf has less: 0
+    weights = exponentials / total.clamp(min=1)  # in a row of only -inf, 0 / 0 is NaN; any other total is at least 1
     context = weights @ value
-    return AttentionTrace(**locals())  # the names above are the fields
+    return AttentionTrace(**locals())  # locals() is every name here with its value: the arguments and the steps
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
@@ -57,4 +60,6 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
+    # A float mask of -1e9 gives the weight 0, too, but not in a row masked whole: -1e9 is then the largest and is
+    # subtracted again. In float32 that row comes out even (a score is lost beside 1e9), in float64 as if not masked.
     return summed if mask is None else summed + mask.to(summed.dtype)
