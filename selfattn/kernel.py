@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.kernel_inputs import Terms, check_inputs
+from selfattn.kernel_inputs import Term, Terms, check_inputs
 from selfattn.notebook_repr import OfSteps
 
 
@@ -38,9 +38,12 @@ def attend(
 ) -> AttentionTrace:
     """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
 
-    Raises ValueError for inputs that don't fit together.
+    Every step has the inputs' dtype. 16-bit inputs are computed in float32, as models compute their softmax, and each step is
+    rounded; a step with a number too large for 16 bits stays float32. Raises ValueError for inputs that don't fit together.
     """
     check_inputs(query, key, value, mask, scale, terms)
+    if torch.finfo(query.dtype).bits == 16:  # float16 ends at 65,504: a score above it would be infinite
+        return rounded(attend(query.float(), key.float(), value.float(), mask, scale, terms), query.dtype)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
@@ -63,3 +66,17 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     # A float mask of -1e9 gives the weight 0, too, but not in a row masked whole: -1e9 is then the largest and is
     # subtracted again. In float32 that row comes out even (a score is lost beside 1e9), in float64 as if not masked.
     return summed if mask is None else summed + mask.to(summed.dtype)
+
+
+def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
+    """The steps in another dtype. A boolean mask stays one; a step with a number too large for 16 bits stays as it is."""
+
+    def fit(step):
+        if not isinstance(step, Tensor) or step.dtype == torch.bool:
+            return step
+        narrow = step.to(dtype)
+        too_large = torch.finfo(dtype).bits == 16 and not torch.equal(narrow.isfinite(), step.isfinite())
+        return step if too_large else narrow
+
+    terms = [Term(term.name, fit(term.values)) for term in trace.terms]
+    return AttentionTrace(**{name: fit(step) for name, step in vars(trace).items()} | {"terms": terms})
