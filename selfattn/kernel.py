@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.kernel_inputs import Terms, check_inputs
+from selfattn.kernel_inputs import Term, Terms, check_inputs
 from selfattn.notebook_repr import OfSteps
 
 
@@ -20,36 +20,42 @@ class AttentionTrace(OfSteps):
     key: Tensor  # (..., n_key, d_head)            what each token is filed under
     value: Tensor  # (..., n_key, d_value)         what each token hands over
     scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
-    scale: float  # a number                       1 / sqrt(d_head) unless given: long vectors have large products
+    scale: float  # a number                       1 / sqrt(d_head) unless given: longer vectors, larger scores
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
-    terms: Terms  # each (..., n_query, n_key)     mostly none; some models add position biases to the scaled scores
+    terms: Terms  # each (..., n_query, n_key)     none in most models; in some, a number for the distance of two tokens
     mask: Tensor | None  # (..., n_query, n_key)   bool: True = may attend; or float: added
-    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity where a query may not attend
-    maximum: Tensor  # (..., n_query, 1)           the row's largest
+    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity (-inf) gets the weight 0
+    maximum: Tensor  # (..., n_query, 1)           the largest number of each row of masked
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
-    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 0 to 1
-    total: Tensor  # (..., n_query, 1)             the row's exponentials, summed
-    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1, or it is 0 (all masked)
+    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the largest, 0 for -inf
+    total: Tensor  # (..., n_query, 1)             the sum of each row of exponentials
+    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; masked whole, it is all 0
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
 
 
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0."""
-    check_inputs(query, key, value, mask, scale, terms)  # raises ValueError, with the shapes
+    """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
+
+    Every step has the inputs' dtype. 16-bit inputs are computed in float32, as models compute their softmax, and each step is
+    rounded; a step with a number too large for 16 bits stays float32. Raises ValueError for inputs that don't fit together.
+    """
+    check_inputs(query, key, value, mask, scale, terms)
+    if torch.finfo(query.dtype).bits == 16:  # float16 ends at 65,504: a score above it would be infinite
+        return rounded(attend(query.float(), key.float(), value.float(), mask, scale, terms), query.dtype)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
-    masked = add_mask(scaled, mask, terms)
-    # Softmax, row by row. Subtracting the largest cancels in the division, and keeps exp from overflowing.
+    masked = add_mask(scaled, mask, terms)  # -inf where a query may not attend: e^-inf is 0, so the weight is 0
+    # Softmax, row by row. Subtracting the largest leaves the weights as they are, and e^x can't overflow.
     maximum = masked.amax(dim=-1, keepdim=True)
-    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # of a row of -inf: -inf - -inf is NaN
+    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # in a row of only -inf, -inf - -inf is NaN
     exponentials = shifted.exp()
     total = exponentials.sum(dim=-1, keepdim=True)
-    weights = exponentials / total.clamp(min=1)  # the largest adds e^0 = 1, so only a row of -inf has less: 0
+    weights = exponentials / total.clamp(min=1)  # in a row of only -inf, 0 / 0 is NaN; any other total is at least 1
     context = weights @ value
-    return AttentionTrace(**locals())  # the names above are the fields
+    return AttentionTrace(**locals())  # locals() is every name here with its value: the arguments and the steps
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
@@ -57,4 +63,20 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
+    # A float mask of -1e9 gives the weight 0, too, but not in a row masked whole: -1e9 is then the largest and is
+    # subtracted again. In float32 that row comes out even (a score is lost beside 1e9), in float64 as if not masked.
     return summed if mask is None else summed + mask.to(summed.dtype)
+
+
+def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
+    """The steps in another dtype. A boolean mask stays one; a step with a number too large for 16 bits stays as it is."""
+
+    def fit(step):
+        if not isinstance(step, Tensor) or step.dtype == torch.bool:
+            return step
+        narrow = step.to(dtype)
+        too_large = torch.finfo(dtype).bits == 16 and not torch.equal(narrow.isfinite(), step.isfinite())
+        return step if too_large else narrow
+
+    terms = [Term(term.name, fit(term.values)) for term in trace.terms]
+    return AttentionTrace(**{name: fit(step) for name, step in vars(trace).items()} | {"terms": terms})

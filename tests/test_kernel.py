@@ -112,12 +112,66 @@ def test_rows_sum_to_one_and_permuting_tokens_permutes_the_result():
     assert torch.allclose(moved.context, trace.context[order], atol=1e-14)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 def test_scores_of_ten_thousand_do_not_overflow(dtype):
     query = torch.tensor([[1e4]], dtype=dtype)
     trace = attend(query, torch.tensor([[1.0], [-1.0], [0.5]], dtype=dtype), torch.eye(3, dtype=dtype))
     assert trace.weights.tolist() == [[1, 0, 0]]
     assert trace.weights.dtype == trace.context.dtype == dtype
+
+
+HALF = pytest.mark.parametrize(("dtype", "rounding"), [(torch.float16, 2**-11), (torch.bfloat16, 2**-8)])
+
+
+def half(dtype, *shape, seed=0):
+    return random(*shape, seed=seed).to(dtype)
+
+
+@HALF
+def test_half_precision_agrees_with_the_eager_attention_of_transformers(dtype, rounding):
+    query, key, value = half(dtype, 5, 8), half(dtype, 6, 8, seed=1), half(dtype, 6, 3, seed=2)
+    trace = attend(query, key, value, KEEP[0, 0], terms=[Term("bias", BIAS.float())])
+    added = (BIAS.masked_fill(~KEEP[0, 0], -math.inf)).to(dtype)
+    eager = (query @ key.T * trace.scale + added).softmax(-1, dtype=torch.float32).to(dtype)
+    assert (trace.weights - eager).abs().max() < 8 * rounding
+    assert (trace.context - eager @ value).abs().max() < 16 * rounding
+    steps = {name: step for name, step in vars(trace).items() if isinstance(step, torch.Tensor) and name != "mask"}
+    assert {name: step.dtype for name, step in steps.items()} == dict.fromkeys(steps, dtype)
+    single = attend(query.float(), key.float(), value.float(), KEEP[0, 0], terms=[Term("bias", BIAS.float())])
+    assert all(torch.equal(step, getattr(single, name).to(dtype)) for name, step in steps.items())  # rounded once
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_float16_scores_that_overflow_are_kept_in_float32(sign):
+    query, key = half(torch.float16, 4, 64) + 70 * sign, half(torch.float16, 6, 64, seed=1) + 70
+    value, scale = half(torch.float16, 6, 3, seed=2), 1 / 64
+    assert (query @ key.T).isinf().all()
+    trace = attend(query, key, value, scale=scale)
+    scaled_first = ((query.float() * scale) @ key.float().T).softmax(-1)
+    assert (trace.weights - scaled_first).abs().max() < 2**-11
+    assert (trace.context - scaled_dot_product_attention(query, key, value, scale=scale)).abs().max() < 2**-8
+    assert torch.equal(trace.scores, query.float() @ key.float().T)
+    assert (trace.scores.dtype, trace.scaled.dtype) == (torch.float32, torch.float16)
+    assert trace.query.dtype == trace.weights.dtype == trace.context.dtype == torch.float16
+    assert all(step.isfinite().all() for step in vars(trace).values() if isinstance(step, torch.Tensor))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
+def test_a_finite_mask_differs_from_minus_infinity_in_a_row_masked_whole(dtype, lowest):
+    query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
+    keep = torch.tensor([[True, False, True], [False, False, False]])
+    infinite, finite = (
+        attend(query, key, value, torch.zeros(2, 3).masked_fill(~keep, number)) for number in (-math.inf, lowest)
+    )
+    assert torch.equal(infinite.weights, attend(query, key, value, keep).weights)
+    assert torch.equal(finite.weights[0], infinite.weights[0])
+    assert infinite.weights[1].tolist() == [0, 0, 0]
+    even = torch.full((3,), 1 / 3).to(dtype)  # beside a number so large, float32 has no digits left for a score
+    free = attend(query, key, value).weights[1]
+    expected = free if (dtype, lowest) == (torch.float64, -1e9) else even
+    assert torch.allclose(finite.weights[1], expected, atol=1e-6)
+    assert finite.masked.isfinite().all()
 
 
 @pytest.mark.parametrize("mask", [torch.tensor([[False, False]]), torch.tensor([[-math.inf, -math.inf]])])

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.encoders.precision import attend_precisely, to_single
-from selfattn.kernel import AttentionTrace, add_mask
+from selfattn.encoders.precision import attend_precisely
+from selfattn.kernel import AttentionTrace, add_mask, rounded
 from selfattn.kernel_inputs import Term
 
 
@@ -38,12 +38,14 @@ def change(
         mask = combine(mask, causal_mask(len(trace.query)))
     if uniform:  # a query of zeros gives every key the same score
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
-        return to_single(attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale))
+        made = attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale)
+        return rounded(made, torch.float32)
     if mask is not None and mask.dtype != torch.bool:
         mask = mask / temperature
     scale = (trace.scale if scaling else 1.0) / temperature
     terms = [Term(term.name, term.values / temperature) for term in trace.terms]
-    return to_single(attend_precisely(trace.query, trace.key, trace.value, mask, scale, terms))
+    made = attend_precisely(trace.query, trace.key, trace.value, mask, scale, terms)
+    return rounded(made, torch.float32)
 
 
 def causal_mask(n: int) -> Tensor:
@@ -73,7 +75,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
     weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
     """
-    trace = to_single(trace)
+    trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)
     added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale, trace.terms).weights.float()
     zeroed = trace.weights * allowed

@@ -26,8 +26,8 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
 from selfattn.encoders.placed_word import Tokens
-from selfattn.encoders.precision import attend_precisely, precision, to_single
-from selfattn.kernel import AttentionTrace
+from selfattn.encoders.precision import attend_precisely, precision
+from selfattn.kernel import AttentionTrace, rounded
 
 IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
@@ -177,7 +177,7 @@ class LayerRecording:
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
-        return to_single(self.attend(heads, rows))
+        return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
         """The weights of `trace` alone, which spares rounding every other step to float32."""

@@ -1,7 +1,6 @@
 """How precisely the kernel computes: in double, so that it adds no rounding of its own to what a model did."""
 
 import math
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -25,13 +24,3 @@ def precision(query: Tensor, key: Tensor) -> torch.dtype:
     """Double; above MOST_IN_DOUBLE weights single, because the steps would fill the memory."""
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32
-
-
-def to_single(trace: AttentionTrace) -> AttentionTrace:
-    """The same steps, each rounded to float32; a boolean mask stays one."""
-    steps = {
-        name: step.float()
-        for name, step in vars(trace).items()
-        if isinstance(step, Tensor) and step.dtype != torch.bool
-    }
-    return replace(trace, **steps, terms=[Term(term.name, term.values.float()) for term in trace.terms])

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from selfattn.encoders.precision import attend_precisely, to_single
-from selfattn.kernel import attend
+from selfattn.encoders.precision import attend_precisely
+from selfattn.kernel import attend, rounded
 from selfattn.kernel_inputs import Term
 from tests.test_kernel import random
 
@@ -12,7 +12,7 @@ from tests.test_kernel import random
 @pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
 def test_single_precision_rounds_every_step_and_keeps_a_boolean_mask(mask):
     double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask, terms=[Term("bias", random(5, 5))])
-    single = to_single(double)
+    single = rounded(double, torch.float32)
     for name, step in vars(double).items():
         if isinstance(step, torch.Tensor):
             assert getattr(single, name).dtype == (torch.bool if step.dtype == torch.bool else torch.float32)

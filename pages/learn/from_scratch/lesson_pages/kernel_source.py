@@ -11,7 +11,7 @@ from selfattn.charts.code_view import kernel_lines, source
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.kernel import AttentionTrace, add_mask, attend
+from selfattn.kernel import AttentionTrace, add_mask, attend, rounded
 from selfattn.lessons import one_head_by_hand, worked_example
 
 TITLE = "The kernel, in under twenty lines"
@@ -23,7 +23,7 @@ IDEA = (
 QUESTION = "The same lines run for one head and for all heads of a layer at once. What changes?"
 OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
 REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
-PARTS = (attend, add_mask)
+PARTS = (attend, add_mask, rounded)
 LAYER = "all heads of a real layer"
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
 
@@ -40,7 +40,7 @@ def show(picture) -> None:
     trace, tokens, asks, text = examples[which]
     shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
     lines = [line for line in map(str.strip, source(attend).splitlines()) if line and not line.startswith("#")]
-    st.text(f"{len(lines)} lines and one small function; the check of the inputs is left out.")
+    st.text(f"{len(lines)} lines and two small functions; the check of the inputs is left out.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
