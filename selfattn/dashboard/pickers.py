@@ -11,7 +11,7 @@ import streamlit as st
 from torch import Tensor
 
 from selfattn.analysis.compare import rarest_first
-from selfattn.analysis.word_map import MOST, WordMap, word_map
+from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.browser_history import carry_choice
@@ -315,13 +315,3 @@ def zoomed(view: WordMap, key: str) -> WordMap:
         )
         view = view.part(range(start, last + 1))
     return view.binned()
-
-
-def binning(view: WordMap) -> str:
-    """What a visitor must know of a map in bins, or nothing."""
-    if view.step == 1:
-        return ""
-    return (
-        f" Each cell is the largest of {view.step} × {view.step} weights, because a picture holds at most {MOST} rows. "
-        "Narrow the range to see each one."
-    )
