@@ -150,7 +150,8 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
         tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
         note=f"The sentences in which the right sense is the nearer one. {INTERVALS} over {over}.{few}",
         method="The most telling word is the one whose hiding moves the word furthest toward its other senses. One half of the "
-        "other sentences picks it, and the other half judges: is the right sense nearer without it, and with it alone?",
+        "other sentences picks it, and the other half judges: is the right sense nearer without it (comprehensiveness), "
+        "and with it alone (sufficiency; DeYoung et al., ERASER)?",
     )  # fmt: skip
 
 
