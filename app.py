@@ -16,6 +16,13 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_figure, show_stored_figure
 from selfattn.settings import Settings
 
+# The product's name: a word that another moves from A to B.
+LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-family="Source Sans, sans-serif">
+<style>text{fill:#1b2330}@media(prefers-color-scheme:dark){text{fill:#eef1f6}}</style>
+<path d="M9 18C9 0 33 0 33 16" fill="none" stroke="#2a9d8f" stroke-width="3"/><path d="M28 13h10l-5 8z" fill="#2a9d8f"/>
+<circle cx="9" cy="23" r="6" fill="#b35806"/><circle cx="33" cy="26" r="5" fill="#8f63c9"/>
+<text x="50" y="26" font-size="24" font-weight="700">selfattn</text></svg>"""
+
 
 def show() -> None:
     """Draw the frame, then the page that the address names."""
@@ -30,7 +37,7 @@ def show() -> None:
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
-        ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
+        ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
         ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
@@ -41,6 +48,7 @@ def show() -> None:
     )
     if session.MENU.get() is None:  # build it once per visitor: it looks up every page's file
         session.MENU.set(menu())
+    st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = entry_at(page.url_path)
     # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts

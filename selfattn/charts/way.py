@@ -27,7 +27,7 @@ WIDTH = 1100  # pixels, as it is shown at first
 FINDING, TITLE = 20, 15  # pixels of letters
 WRITTEN, VISIBLE = 0.05, 0.015  # shares, weights: numbers from here on; brown is explained from there on
 CELL = 30  # pixels of a cell's height, at most
-WEIGHTS, SCORES = 1000, 100  # a number in a row is a whole number of these parts
+WEIGHTS = 1000  # a number in a row is a whole number of these parts
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
@@ -105,7 +105,7 @@ def _together(shown: Shown, side: int, at: int) -> str:
     if found is None:
         return ""
     whole, three = percent(shown.share(side, at) or 0.0), percent(found["share"])
-    return f"In the {len(found['heads'])} largest at once: {three}. In all heads: {whole}."
+    return f"Heads don't add up: the {len(found['heads'])} largest together {three}, all heads {whole}."
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
@@ -123,8 +123,6 @@ def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> fl
     most = max([0.1, *(weight or 0.0 for own in rows.values() for weight in own)])
     for place, (side, weights) in enumerate(rows.items()):
         y = _bars_of(sheet, shown, side, weights, most, (left, y + (4 if place == 0 else 12), width), light=place > 0)
-    if line := _arithmetic(shown, n):
-        y = sheet.lines(left, y + 18, wrapped(line, width, TEXT), TEXT, theme.muted)
     return y
 
 
@@ -173,18 +171,3 @@ def _fits(labels: Sequence[str], size: float, step: float) -> bool:
     """Whether labels a step apart don't touch."""
     wide = [text_width(label, size) for label in labels]
     return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))
-
-
-def _arithmetic(shown: Shown, n: int) -> str:
-    """From score to weight, for the word whose heads are shown; "" where the kernel does not compute it in one line."""
-    if shown.first is None:
-        return ""
-    side, at = shown.first
-    own = shown.sides[side]
-    bar = next((m for m, token in enumerate(own["tokens"]) if token["at"] == at), None)
-    rows = [row(own[name][n], parts) if own[name] else [] for name, parts in (("scores", SCORES), ("scaled", SCORES))]
-    if bar is None or not all(rows) or any(each[bar] is None for each in rows):
-        return ""
-    score, scaled = (numbers.decimal(each[bar] or 0.0) for each in rows)
-    weight = numbers.decimal(row(own["weights"][n], WEIGHTS)[bar] or 0.0)
-    return f"{shown.label(side, at)}: {score} {shown.data['heads']['scale']} = {scaled} → weight {weight}"

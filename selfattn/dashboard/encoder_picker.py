@@ -33,7 +33,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.memory import give_memory_back
-from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED
 from selfattn.senses import random_twin
 from selfattn.settings import Settings
 
@@ -65,14 +65,8 @@ def show_encoder(encoder: Encoder) -> None:
     """A few lines in the sidebar that say what is loaded and where it runs."""
     this_page().encoder = encoder
     with st.sidebar:
-        revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
-        bundled = " (bundled)" if (encoder.name, encoder.revision) == (BUNDLED_NAME, BUNDLED_REVISION) else ""
-        with st.expander("What is loaded"):
-            st.text(
-                f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
-                f"on {where}, {encoder.dtype}"
-            )
+        st.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
         if encoder.note:
             say(encoder.note)
         if not encoder.recomputable:

@@ -30,7 +30,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
-from selfattn.senses.noise import ROWS
+from selfattn.senses.noise import CHANCE, ROWS
 from selfattn.senses.telling_words import ALL, CLEAR, NAMED
 from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
 from selfattn.views.way_data import Line, asking, chance, line_of, way_data
@@ -194,10 +194,10 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses:
-        way = f"of the distance from {pair.senses[side]} to {pair.senses[1 - side]}"
+        moves = f"moves toward {pair.senses[1 - side]}, by {_percent(share)} of the gap between the two senses"
     else:
-        way = f"of the way to the other sentence's {word}"
-    return f'Hide "{pair.words[side][at].label}", and {word} moves {_percent(share)} {way}.'
+        moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
+    return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
@@ -227,6 +227,7 @@ def _below(
     which = f'"{pair.words[found[0]][found[1]].label}"' if found else "the hidden word"
     lines = [
         *([_then(pair, *found, level)] if found and pair.senses else []),
+        *([_noise_level(level)] if not found and over_many and pair.senses and not math.isnan(level) else []),
         f"Hiding means: {word} can't attend to {which} in any head of {name}; other words still can.",
         *_notes(pair),
     ]
@@ -250,7 +251,12 @@ def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
         raise ValueError("Expected a pair between senses.")
     crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
     then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
-    return then if math.isnan(level) else f"{then} Moves under {_percent(level)} are treated as noise."
+    return then if math.isnan(level) else f"{then} {_noise_level(level)}"
+
+
+def _noise_level(level: float) -> str:
+    often = f"at most 1 in {CHANCE + 1} goes the wrong way"
+    return f"Of moves of {_percent(level)} or more, {often}; shorter ones count as noise."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
@@ -275,11 +281,20 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "link": link,
         }
     own = over_many.of()["accuracy"]
-    alone, without = (_percent(own[what]) for what in ("the word alone", "the word hidden"))
+    whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
     here = "The clue may be spread over several words" if unnamed else "This holds for these two sentences"
+    n, chance = numbers.count(_sentences(over_many)), 0.5
     return {
-        "text": f"{here}. In general, over {numbers.count(_sentences(over_many))} labelled sentences: with only the most "
-        f"telling word left, {alone} keep the right sense; with only that word hidden, {without} (guessing: {_percent(0.5)}).",
+        "text": f"{here}. In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
+        f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
+        "here": f"{here}.",
+        "title": f"In general, over {n} labelled sentences, the encoder finds the right sense",
+        "bars": [
+            {"name": "with all words", "value": whole},
+            {"name": "without the most telling one", "value": without},
+            {"name": "with that one alone", "value": alone},
+            {"name": "by guessing", "value": chance},
+        ],
         "link": link,
     }
 

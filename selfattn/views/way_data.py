@@ -25,7 +25,7 @@ from selfattn.senses.telling_words import CLEAR, NAMED
 from selfattn.words import Word
 
 VERSION = 1
-SHARES, WEIGHTS, SCORES = 10_000, 1000, 100  # a number travels as a whole number of these parts
+SHARES, WEIGHTS = 10_000, 1000  # a number travels as a whole number of these parts
 PRINTED = 100  # parts that are printed: whole per cents, two decimals
 HABITS = {
     "previous token": "mostly reads the token before, whatever it is",
@@ -121,8 +121,6 @@ def way_data(
         "heads": {
             "layers": encoder.n_layers,
             "heads": encoder.n_heads,
-            "d_head": encoder.d_head,
-            "scale": _scale(encoder, pair.placed[0].sentence),
             "habits": _habits(profiles),
             "reason": reason,
         },
@@ -139,7 +137,8 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
             "leader": None,
             "named": [],
             "close": [],
-            **{rows: [] for rows in ("weights", "scores", "scaled", "gradient")},
+            "weights": [],
+            "gradient": [],
             "exact": {},
             "together": {},
         }
@@ -185,7 +184,6 @@ def _side(
     over_many: HiddenWordsReport | None,
 ) -> dict[str, Any]:
     placed, words, share = pair.placed[at], pair.words[at], pair.share[at]
-    scores, scaled = _scores(placed, attended)
     bars = zip(attended.labels, attended.special, attended.others)
     return {
         "name": "AB"[at],
@@ -199,8 +197,6 @@ def _side(
             for n, (text, special, other) in enumerate(bars)
         ],
         "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS),
-        "scores": scores,
-        "scaled": scaled,
         "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES),
         "exact": {str(one.at): whole_numbers(one.share.flatten()[None], SHARES)[0] for one in run},
         "together": {
@@ -244,29 +240,6 @@ def chance(over_many: HiddenWordsReport, share: float) -> str:
     if often == 0:
         return "no move about this long goes the wrong way"
     return f"1 in {numbers.count(max(2, round(1 / often)))} moves about this long goes the wrong way"
-
-
-def _scores(placed: PlacedWord[Encoding], attended: Attended) -> tuple[list[str], list[str]]:
-    """Scores and scaled scores, a row a head, of a word of one piece with each bar of one piece; no rows for other words."""
-    encoding = placed.sentence
-    if len(placed.positions) > 1 or encoding.shown is not None:
-        return [], []
-    keys = torch.tensor([group[0] for group in attended.groups])
-    split = torch.tensor([len(group) > 1 for group in attended.groups])
-    traces = [recording.trace(rows=placed.rows) for recording in encoding.recordings]
-    rows = (torch.cat([getattr(each, step)[:, 0, keys] for each in traces]) for step in ("scores", "masked"))
-    scores, scaled = (whole_numbers(each.masked_fill(split, torch.nan), SCORES) for each in rows)
-    return scores, scaled
-
-
-def _scale(encoder: Encoder, encoding: Encoding) -> str:
-    """How a score becomes a scaled one, as it is written after the score."""
-    if encoding.shown is not None or not encoding.recordings:
-        return ""
-    trace = encoding.recordings[0].trace(0, slice(0, 1))
-    root = math.isclose(trace.scale, 1 / math.sqrt(encoder.d_head), rel_tol=1e-6)
-    factor = f"/ sqrt({encoder.d_head})" if root else f"× {numbers.plain(trace.scale)}"
-    return " + ".join([factor, *(term.name for term in trace.terms)])
 
 
 def _way(line: Line, level: float) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def test_the_main_flow(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
-        'Hide "river", and "bank" moves 44\u00a0% of the distance from river side to money house.'
+        'Hide "river", and "bank" moves toward money house, by 44\u00a0% of the gap between the two senses.'
     )
     limit = page.get_by_text("In general, over 768 labelled sentences")
     box = limit.bounding_box()

@@ -64,7 +64,29 @@ def test_every_share_is_written(open_way, name):
         assert labels == [f"{each['text']}: {share}" for each, share in zip(others, said)]
         shown = side["named"] or [side["leader"]]
         beneath = page.locator(f".sentence.{'ab'[i]} .number:not(:empty)").all_text_contents()
-        assert beneath == [percent(each["share"]) for each in others if each["at"] in shown]
+        noise = "" if side["named"] or not data["way"]["level"] else ", noise"
+        assert beneath == [percent(each["share"]) + noise for each in others if each["at"] in shown]
+
+
+def test_the_finding_has_the_colours_of_the_pictures(open_way):
+    page = open_way(VARIANTS["bank"])
+    parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
+    assert parts == [
+        ["telling", '"river"'], ["side a", '"bank"'], ["side b", "money house"], ["share", "44\u00a0%"],
+    ]  # fmt: skip
+    page = open_way(VARIANTS["star"])
+    assert page.locator(".finding span").count() == 0
+
+
+def test_what_holds_beyond_is_drawn(open_way):
+    page = open_way(VARIANTS["bank"])
+    rows = page.locator(".parts li")
+    bars = VARIANTS["bank"]["beyond"]["bars"]
+    assert rows.all_text_contents() == [bar["name"] + percent(bar["value"]) for bar in bars]
+    wide = rows.locator(".bar").evaluate_all("all => all.map(bar => bar.offsetWidth / bar.parentNode.offsetWidth)")
+    track = rows.locator(".track").first
+    assert track.evaluate("each => getComputedStyle(each).paddingInlineEnd") == "0px"
+    assert wide == pytest.approx([bar["value"] for bar in bars], abs=0.01)
 
 
 def test_every_effect_and_weight_is_written(open_way):
@@ -78,7 +100,7 @@ def test_every_effect_and_weight_is_written(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     together = percent(side["together"]["6"]["share"])
-    expect(page.locator(".effects")).to_contain_text(f": {together}. In all heads: {percent(0.436)}.")
+    expect(page.locator(".effects")).to_contain_text(f"largest together {together}, all heads {percent(0.436)}.")
     for head in (10, 41):
         cells.nth(head).hover()
         for name, each in zip("ab", data["sides"]):
@@ -89,12 +111,8 @@ def test_every_effect_and_weight_is_written(open_way):
                 "all => all.map(bar => parseFloat(bar.style.width) / 100)"
             )
             assert widths == pytest.approx(weights, abs=1e-6)
-        i = next(i for i, token in enumerate(side["tokens"]) if token["at"] == 6)
-        score, scaled, weight = (
-            row(side[key][head], unit)[i] for key, unit in (("scores", 100), ("scaled", 100), ("weights", 1000))
-        )
-        line = f"{numbers.decimal(score)} / sqrt(32) ≈ {numbers.decimal(scaled)}, after softmax weight {numbers.weight(weight)}"
-        expect(page.locator(".reads .sum")).to_contain_text(line)
+        assert page.locator(".bar.subject").count() == 1
+        assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # river
 
 
 def along(page):
@@ -254,7 +272,7 @@ def test_guess_shows_nothing_until_a_click(open_way):
     assert page.evaluate("sent") == [["guess", [0, 4]]]
     page.evaluate("data => { show(data); }", VARIANTS["guessed"])
     expect(page.locator(".number:not(:empty)")).to_have_text(
-        [f"your guess: {percent(0.16)}", percent(0.436), percent(0.199)]
+        [f"your guess: {percent(0.16)}", percent(0.436), f"{percent(0.199)}, noise"]
     )
     expect(page.locator(".arc")).to_have_count(1)
     assert focused(page) == "word 0 4"

@@ -97,8 +97,6 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
         bars = what(sets["rects"], f"weight {side['name']}")
         assert [each["value"] for each in bars] == row(side["weights"][10], 1000)
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
-    (line,) = [text for text in texts_of(sets) if "sqrt" in text]
-    assert line == '"river": 17.45 / sqrt(32) = 3.09 → weight 0.63'
 
 
 def test_words_at_the_level_are_tinted_and_others_are_not(panels):

@@ -79,16 +79,53 @@ class WayView extends View {
 
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
+  const beyond = element("section", "beyond");
+
+  /** The finding's number, word and senses in the colours that the pictures give them. */
+  function coloured({ finding: text, word, sides, way }) {
+    const named = sides.findIndex((side) => side.named.length);
+    if (named < 0 || !way) return [text];
+    const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
+    const kinds = new Map([
+      [quoted(telling ?? ""), at === undefined ? "" : "telling"],
+      [quoted(word), `side ${"ab"[named]}`],
+      ...way.ends.map(({ label }, end) => [label, `side ${"ab"[end]}`]),
+    ]);
+    return splitAt(text, [...kinds.keys()]).flatMap((part) =>
+      kinds.has(part) ? element("span", kinds.get(part), part) : part.split(/(\d+\u00a0%)/).map(number),
+    );
+  }
+  const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
+
   const show = () => {
-    const { text, link } = view.data.beyond;
-    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const named = view.data.sides.some((side) => side.named.length);
-    const [start, share, ...rest] = view.data.finding.split(/(\d+\u00a0%)/); // the one number in the arrow's colour
-    finding.replaceChildren(start, ...(share ? [element("span", named ? "share" : "", share)] : []), rest.join(""));
+    const { text, here, title, bars, link } = view.data.beyond;
+    finding.replaceChildren(...coloured(view.data));
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
-    below.append(element("p", "beyond", [text, ...more]));
+    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
+    const said = element("p", {}, [bars ? title : text, ...more]);
+    beyond.replaceChildren(...(bars ? [element("h3", {}, here), said, partsOf(bars, text)] : [said]));
+    assign(beyond, "hidden", text ? null : "");
   };
-  return { node: element("div", {}, [finding, below]), show };
+  return { node: element("div", "top", [element("div", {}, [finding, below]), beyond]), show };
+}
+
+/** A text in parts: before, at and after each of the `sought` texts. */
+function splitAt(text, sought) {
+  const found = sought.filter((each) => each && text.includes(each));
+  if (!found.length) return [text];
+  const first = found.reduce((one, other) => (text.indexOf(other) < text.indexOf(one) ? other : one));
+  const [start, end] = [text.indexOf(first), text.indexOf(first) + first.length];
+  return [text.slice(0, start), first, ...splitAt(text.slice(end), sought)];
+}
+
+/** Bars of parts of a whole, with their names. */
+function partsOf(bars, label) {
+  const rows = bars.map(({ name, value }) => {
+    const bar = element("span", "bar");
+    bar.style.width = `${100 * value}%`;
+    return element("li", {}, [element("span", "", name), element("span", "track", bar), percent(value)]);
+  });
+  return element("ul", { class: "parts", "aria-label": label }, rows);
 }
 
 function sentencesPart(view) {
@@ -101,7 +138,9 @@ function sentencesPart(view) {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
-  return { node: element("div", "sentences", nodes), paint, layOut };
+  const shares = view.data.sides.some(({ words }) => words.some(({ share }) => share !== null));
+  const hint = shares && !view.data.guess ? [element("p", "small", "Click a word to hide it.")] : [];
+  return { node: element("div", "sentences", [...nodes, ...hint]), paint, layOut };
 }
 
 function sentencePart(view, side) {
@@ -169,12 +208,13 @@ function wordNode(view, side, word) {
   const node = element("button", { ...about, ...previewing(hover, { side, at }) }, [ink, number]);
 
   function paint() {
-    const { sides, guess, guessed, word: asked } = view.data;
+    const { sides, guess, guessed, word: asked, way } = view.data;
     if (guess) return assign(node, "aria-label", word.text);
     const { share, chance } = view.byAt[side].get(at);
     const hidden = view.hidden[side] === at;
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
+    const noise = leader && share < way?.level ? ", noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
@@ -184,17 +224,16 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    write(number, mine ? `your guess: ${value}` : named || leader ? value : "");
+    write(number, mine ? `your guess: ${value}` : named || leader ? value + noise : "");
   }
   return { word, node, paint };
 }
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [title, how, sum] = [element("h3"), element("span"), element("p")];
-  const [toward, away] = ["swatch", "swatch away"].map((kind) => element("span", kind, "■"));
-  const goal = element("bdi");
-  const key = element("span", "key", ["\u2003", toward, " toward ", goal, "\u2002", away, " away"]);
+  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
+  const [away, toward, badge] = [element("span"), element("bdi"), element("span")];
+  const key = element("p", { class: "small ramp", "aria-hidden": "true" }, [away, element("span", "colours"), toward]);
   const choose = (head) => {
     view.set({ head });
     view.send("head", head);
@@ -216,55 +255,50 @@ function headsPart(view) {
     const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
     const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
     const largest = Math.max(PRINTED, share < level ? level : 0, ...leading.map(Math.abs)); // noise stays pale
-    write(title, share === null || !values ? "Through which heads" : `Hide ${view.text(side, at)} in one head alone`);
+    const [known, name] = [share !== null && values, sides[side].name];
+    write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Through which heads");
+    write(badge, known ? name : "");
+    assign(badge, "class", `badge ${name.toLowerCase()}`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const small = level && share < level ? "; all of it is below the noise level" : "";
+    const small = !level ? "" : share < level ? "; all of it is noise" : "; noise isn't known for one head";
     write(
       how,
       about.reason ||
         (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}; click one for its weights` : ""),
     );
-    write(goal, way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : "");
-    const names = together?.heads.map((head) => headLabel(head, heads)).join(", ");
+    write(away, `away ${percent(-largest)}`);
+    write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    const most = together ? `In the ${count} largest at once (${names}): ${percent(together.share)}. ` : "";
-    write(sum, values && share !== null ? `${most}In all heads: ${percent(share)}.` : "");
+    const most = together ? `the ${count} largest together ${percent(together.share)}, ` : "";
+    write(sum, values && share !== null ? `Heads don't add up: ${most}all heads ${percent(share)}.` : "");
     assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
     map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
-  const effect = element("section", "effects", [title, element("p", "small", [how, key]), map.node, sum]);
+  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node, key, sum]);
   return { node: element("div", "heads", [effect, bars.node]), paint };
 }
 
 function barsPart(view) {
-  const [title, habit, sum] = [element("h3"), element("p", "small"), element("p", "small sum")];
+  const [title, habit] = [element("h3"), element("p", "small")];
   const note = element("p", "small", "attention weight: what the head reads, not what that changes");
   const lists = view.data.sides.map((side) => tokenList(view, side));
   const nodes = lists.map((list) => list.node);
 
   function paint() {
-    const { sides, word, heads: about } = view.data;
+    const { word, heads: about } = view.data;
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
     write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
-    write(habit, about.habits[head] ? `This head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK);
+    write(
+      habit,
+      about.habits[head] ? `Over many sentences this head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK,
+    );
     lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
-    write(sum, arithmetic(sides[asked], at, head));
   }
 
-  /** The kernel's line for the word that is asked about. */
-  function arithmetic({ tokens, weights, scores, scaled }, at, head) {
-    const i = at === null ? -1 : tokens.findIndex((token) => token.at === at);
-    const read = (rows, unit) => numbersOf(rows?.[head], unit)[i] ?? null;
-    const [score, after, share] = [read(scores, 100), read(scaled, 100), read(weights, 1000)];
-    if (share === null) return BLANK;
-    const steps =
-      after === null ? "" : `score ${decimal(score)} ${view.data.heads.scale} ≈ ${decimal(after)}, after softmax `;
-    return `${quoted(view.data.word)} to ${quoted(tokens[i].text)}: ${steps}weight ${weight(share)}`;
-  }
-  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), sum, habit]), paint };
+  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit]), paint };
 }
 
 /** A bar for each token of a sentence. */
@@ -291,10 +325,9 @@ function tokenList(view, { name, tokens }) {
     const weights = numbersOf(view.data.sides["AB".indexOf(name)].weights[head], 1000);
     flag(node, { other: asked === undefined });
     rows.forEach(({ token, text, bar, value, node: row }, i) => {
-      flag(text, {
-        hidden: token.at !== null && token.at === hidden,
-        subject: token.at !== null && token.at === asked,
-      });
+      const subject = token.at !== null && token.at === asked;
+      flag(text, { hidden: token.at !== null && token.at === hidden, subject });
+      flag(bar, { subject });
       bar.style.width = `${100 * (weights[i] ?? 0)}%`;
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
       assign(row, "data-tip", (weights[i] ?? null) === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);

@@ -47,7 +47,8 @@ function linePart(view) {
   const noises = [0, 1].map(() => shape("text", "label"));
   const all = marks.flatMap((each) => Object.values(each));
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, ...noises]);
-  const ends = [0, 1].map(() => element("div", {}, [element("div", "name"), element("div", "small")]));
+  const ends = [0, 1].map(() => element("div", {}, element("bdi", "name")));
+  const key = element("p", "small key");
   let drawn = null; // {x, rows, width, of} of the last layout
 
   /** Every position that a side's marks may take. */
@@ -67,11 +68,11 @@ function linePart(view) {
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    const first = (way.between === "senses" ? 36 : 18) + MARK;
+    const first = 26 + MARK;
     const rows = [first, apart ? first : first + ROW];
     const axis = rows[1] + (way.level === null ? 32 : 42);
     drawn = { x, rows, axis, width, of };
-    assign(svg, "height", axis + 30);
+    assign(svg, "height", axis + 34);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
     nameEnds(way);
@@ -86,7 +87,7 @@ function linePart(view) {
 
   function drawLine(way, axis) {
     const { x, width } = drawn;
-    const [left, right, middle, foot] = [x(0), x(1), x(0.5), axis + 20];
+    const [left, right, middle, foot] = [x(0), x(1), x(0.5), axis + 26];
     const dots = way.dots
       .flatMap((sentences, end) => sentences.map((sentence) => ({ ...sentence, end })))
       .sort((one, other) => one.x - other.x)
@@ -94,7 +95,7 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const mean = way.between === "senses" ? "from mean to mean" : "from A to B";
+    const mean = way.between === "senses" ? "from average to average" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
@@ -108,18 +109,13 @@ function linePart(view) {
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    still.prepend(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis + 9}` }));
-    way.ends.forEach((end, at) => {
-      const text = at ? `nearer to ${end.label} →` : `← nearer to ${end.label}`;
-      const label = shape(
-        "text",
-        { class: "label", "text-anchor": at ? "start" : "end", x: middle + (at ? 8 : -8), y: 12 },
-        text,
-      );
-      const room = at ? width - middle - 8 : middle - 8;
-      still.prepend(label);
-      if (label.getComputedTextLength() > room) write(label, at ? "→" : "←");
-    });
+    const high = axis + 14;
+    still.prepend(
+      ...[0, 1].map((end) => {
+        const [start, across] = end ? [middle + 1, width - middle - 1] : [0, middle - 1];
+        return shape("rect", { class: `half ${colour(way, end)}`, x: start, width: across, height: high, rx: 6 });
+      }),
+    );
   }
 
   /** Place a text around `x`, within the picture. */
@@ -128,20 +124,23 @@ function linePart(view) {
     move(node, clamp(x - size / 2, drawn.width - size), y);
   }
 
-  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room for its second line. */
+  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room. */
   function nameEnds(way) {
+    write(key, way.dots.flat().length ? `Each dot: ${quoted(view.data.word)} in another labelled sentence.` : "");
     const middle = drawn.x(0.5);
-    way.ends.forEach(({ label, count }, end) => {
+    way.ends.forEach(({ label }, end) => {
       const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
       const shift = 2 * (drawn.x(end) - start) - width;
       const padding = `${clamp(Math.abs(shift), width - 170)}px`;
-      const [name, more] = ends[end].children;
-      write(name, label);
-      write(more, count ? `${count} other sentences, a dot each` : "");
+      write(ends[end].firstChild, label);
       assign(ends[end], "class", `end ${colour(way, end)}`);
       Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
       ends[end].style.paddingRight = shift > 0 ? "0" : padding;
     });
+    const [left, right] = ends.map((end) => end.firstChild.getBoundingClientRect());
+    const around = svg.getBoundingClientRect().left;
+    flag(key, { between: right.left - left.right > 300 });
+    key.style.left = `${(left.right + right.left) / 2 - around}px`;
   }
 
   /** Place a side's marks. Returns its two labels, which are still to be placed. */
@@ -188,10 +187,10 @@ function linePart(view) {
     }
     noises.forEach((noise, side) => {
       const seen = level !== null && (side === 1 || rows[0] === rows[1]); // above another row there is no room
-      write(noise, seen ? `noise level ${percent(level)}` : "");
+      write(noise, seen ? "noise" : "");
       centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
     });
   }
 
-  return { node: element("div", "way-line", [svg, element("div", "ends", ends)]), paint, layOut };
+  return { node: element("div", "way-line", [svg, element("div", "ends", [...ends, key])]), paint, layOut };
 }
