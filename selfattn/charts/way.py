@@ -105,7 +105,7 @@ def _together(shown: Shown, side: int, at: int) -> str:
     if found is None:
         return ""
     whole, three = percent(shown.share(side, at) or 0.0), percent(found["share"])
-    return f"Heads don't add up: the {len(found['heads'])} largest together {three}, all heads {whole}."
+    return f"Hidden together, the {len(found['heads'])} largest move it {three}, all heads {whole}."
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:

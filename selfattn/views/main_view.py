@@ -30,7 +30,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
-from selfattn.senses.noise import CHANCE, ROWS
+from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ALL, CLEAR, NAMED
 from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
 from selfattn.views.way_data import Line, asking, chance, line_of, way_data
@@ -224,10 +224,11 @@ def _below(
     word, found, name = f'"{_word(pair)}"', _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
     if not leading_words(pair):
         return [f"Encoder {name}.", *_notes(pair)]
+    noise = f"Moves under {_percent(level)} count as noise: moves that small often go the wrong way."
     which = f'"{pair.words[found[0]][found[1]].label}"' if found else "the hidden word"
     lines = [
-        *([_then(pair, *found, level)] if found and pair.senses else []),
-        *([_noise_level(level)] if not found and over_many and pair.senses and not math.isnan(level) else []),
+        *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
+        *([noise] if over_many and pair.senses and not math.isnan(level) else []),
         f"Hiding means: {word} can't attend to {which} in any head of {name}; other words still can.",
         *_notes(pair),
     ]
@@ -245,18 +246,12 @@ def _below(
     return lines
 
 
-def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
-    """The sense that the word lies nearer to with this word hidden, and the noise level."""
+def _then(pair: HiddenPair, side: int, at: int) -> str:
+    """The sense that the word lies nearer to with this word hidden."""
     if pair.senses is None:
         raise ValueError("Expected a pair between senses.")
     crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
-    then = f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
-    return then if math.isnan(level) else f"{then} {_noise_level(level)}"
-
-
-def _noise_level(level: float) -> str:
-    often = f"at most 1 in {CHANCE + 1} goes the wrong way"
-    return f"Of moves of {_percent(level)} or more, {often}; shorter ones count as noise."
+    return f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
@@ -282,17 +277,16 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
         }
     own = over_many.of()["accuracy"]
     whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
-    here = "The clue may be spread over several words" if unnamed else "This holds for these two sentences"
+    clue = "The clue may be spread over several words. " if unnamed else ""
     n, chance = numbers.count(_sentences(over_many)), 0.5
     return {
-        "text": f"{here}. In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
+        "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
         f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "here": f"{here}.",
-        "title": f"In general, over {n} labelled sentences, the encoder finds the right sense",
+        "title": f"{clue}Over {n} labelled sentences the encoder finds the right sense.",
         "bars": [
             {"name": "with all words", "value": whole},
-            {"name": "without the most telling one", "value": without},
-            {"name": "with that one alone", "value": alone},
+            {"name": "without the most telling word", "value": without},
+            {"name": "with only the most telling word", "value": alone},
             {"name": "by guessing", "value": chance},
         ],
         "link": link,

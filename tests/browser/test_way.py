@@ -100,7 +100,7 @@ def test_every_effect_and_weight_is_written(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     together = percent(side["together"]["6"]["share"])
-    expect(page.locator(".effects")).to_contain_text(f"largest together {together}, all heads {percent(0.436)}.")
+    expect(page.locator(".effects")).to_contain_text(f"largest move it {together}, all heads {percent(0.436)}.")
     for head in (10, 41):
         cells.nth(head).hover()
         for name, each in zip("ab", data["sides"]):
@@ -289,9 +289,15 @@ def test_nothing_is_cut_or_collides(open_way, name):
     assert cut_or_met(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
-def test_the_default_fits_the_first_screen(open_way):
+def test_the_first_screen_ends_below_the_map(open_way):
+    """At 1440 x 900 the figure begins at 150 pixels."""
     page = open_way(VARIANTS["bank"], 1100)
-    assert page.locator(".selfattn").bounding_box()["height"] <= 760
+    assert page.locator(".map").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 750
+
+
+def test_a_share_that_is_printed_like_the_level_has_a_decimal(open_way):
+    data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
+    expect(open_way(data).locator(".sentence.b .number:not(:empty)")).to_have_text("21.0\u00a0%, noise")
 
 
 def test_arcs_stay_within_a_line(open_way):

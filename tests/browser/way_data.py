@@ -101,8 +101,7 @@ def way_data(
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
             " (all words 92 %, guessing 50 %).",
-            "here": "This holds for these two sentences.",
-            "title": "In general, over 768 labelled sentences, the encoder finds the right sense",
+            "title": "In general, over 768 labelled sentences, the encoder finds the right sense.",
             "bars": [
                 {"name": name, "value": value}
                 for name, value in (

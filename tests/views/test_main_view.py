@@ -254,21 +254,23 @@ def test_chance_is_said_of_each_word(made, reports):
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
     assert list(map(plain, panel.live.data["below"])) == [
-        "It stays nearer to river side. Of moves of 21 % or more, at most 1 in 9 goes the wrong way; shorter ones count as "
-        "noise.",
+        "It stays nearer to river side. This holds for these two sentences.",
+        "Moves under 21 % count as noise: moves that small often go the wrong way.",
         'Hiding means: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2; other words still can.',
     ]
     beyond = panel.live.data["beyond"]
     assert plain(beyond["text"]) == (
-        "This holds for these two sentences. In general, over 768 labelled sentences: with the most telling word hidden, 77 % "
+        "In general, over 768 labelled sentences: with the most telling word hidden, 77 % "
         "keep the right sense; with only that word left, 89 % (guessing: 50 %)."
     )
     own = reports["hidden_words"].of()["accuracy"]
     values = [own["as it is"], own["the word hidden"], own["the word alone"], 0.5]
-    assert [bar["value"] for bar in beyond["bars"]] == values and beyond["text"].startswith(beyond["here"])
+    assert [bar["value"] for bar in beyond["bars"]] == values
     assert beyond["link"] == {"text": "Many sentences", "href": "senses"}
     star = made("star")[1].live.data
-    assert star["below"][0].startswith("Of moves of") and "can't attend to the hidden word in any" in star["below"][1]
+    assert (
+        star["below"][0].startswith("Moves under 21") and "can't attend to the hidden word in any" in star["below"][1]
+    )
     assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general, over 768")
 
 

@@ -98,12 +98,12 @@ function findingPart(view) {
   const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
 
   const show = () => {
-    const { text, here, title, bars, link } = view.data.beyond;
+    const { text, title, bars, link } = view.data.beyond;
     finding.replaceChildren(...coloured(view.data));
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
     const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
     const said = element("p", {}, [bars ? title : text, ...more]);
-    beyond.replaceChildren(...(bars ? [element("h3", {}, here), said, partsOf(bars, text)] : [said]));
+    beyond.replaceChildren(...(bars ? [element("h3", {}, "In general"), said, partsOf(bars, text)] : [said]));
     assign(beyond, "hidden", text ? null : "");
   };
   return { node: element("div", "top", [element("div", {}, [finding, below]), beyond]), show };
@@ -139,7 +139,7 @@ function sentencesPart(view) {
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
   const shares = view.data.sides.some(({ words }) => words.some(({ share }) => share !== null));
-  const hint = shares && !view.data.guess ? [element("p", "small", "Click a word to hide it.")] : [];
+  const hint = shares && !view.data.guess ? [element("p", "hint", "Click a word to hide it.")] : [];
   return { node: element("div", "sentences", [...nodes, ...hint]), paint, layOut };
 }
 
@@ -214,9 +214,10 @@ function wordNode(view, side, word) {
     const hidden = view.hidden[side] === at;
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
-    const noise = leader && share < way?.level ? ", noise" : "";
+    const noise = leader && share < way?.level;
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
+    const printed = noise && value === percent(way.level) ? `${decimal(100 * share, 1)}\u00a0%` : value;
     const said = share === null ? value : `${value} of the way`;
     flag(node, { named, leader, hidden });
     assign(node, "aria-pressed", hidden);
@@ -224,7 +225,7 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    write(number, mine ? `your guess: ${value}` : named || leader ? value + noise : "");
+    write(number, mine ? `your guess: ${value}` : named || leader ? printed + (noise ? ", noise" : "") : "");
   }
   return { word, node, paint };
 }
@@ -269,14 +270,14 @@ function headsPart(view) {
     write(away, `away ${percent(-largest)}`);
     write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    const most = together ? `the ${count} largest together ${percent(together.share)}, ` : "";
-    write(sum, values && share !== null ? `Heads don't add up: ${most}all heads ${percent(share)}.` : "");
+    const most = together ? `the ${count} largest move it ${percent(together.share)}, ` : "";
+    write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
     assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
     map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
-  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node, key, sum]);
+  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);
   return { node: element("div", "heads", [effect, bars.node]), paint };
 }
 

@@ -68,9 +68,9 @@ function linePart(view) {
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    const first = 26 + MARK;
+    const first = 36 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + (way.level === null ? 32 : 42);
+    const axis = rows[1] + (way.level === null ? 36 : 50);
     drawn = { x, rows, axis, width, of };
     assign(svg, "height", axis + 34);
     assign(svg, "aria-label", way.about);
@@ -109,7 +109,7 @@ function linePart(view) {
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    const high = axis + 14;
+    const high = axis + 18;
     still.prepend(
       ...[0, 1].map((end) => {
         const [start, across] = end ? [middle + 1, width - middle - 1] : [0, middle - 1];
@@ -188,7 +188,7 @@ function linePart(view) {
     noises.forEach((noise, side) => {
       const seen = level !== null && (side === 1 || rows[0] === rows[1]); // above another row there is no room
       write(noise, seen ? "noise" : "");
-      centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 25);
+      centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 28);
     });
   }
 
