@@ -7,6 +7,7 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.component import component_page as component_page
 from tests.browser.component import open_component as open_component
 
 IDLE = (
