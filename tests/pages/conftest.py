@@ -22,10 +22,20 @@ _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
 
+@functools.cache
+def _default_results() -> set:
+    """The keys of all that the default page computes: most tests open it, and each time it would take a second."""
+    kept: set = set()
+    AppTest.from_file(str(APP), default_timeout=180).run()
+    cache._results.forget(kept.add)  # which drops none
+    return kept
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
-    """No test passes by what an earlier one had the dashboard compute; the loaded encoders stay."""
-    cache._results.forget(lambda key: True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """No test passes by what an earlier one had the dashboard compute; the default page's results and the encoders stay."""
+    kept = _default_results() if "slow" in item.keywords else ()
+    cache._results.forget(lambda key: key not in kept)
     st.cache_data.clear()
 
 
