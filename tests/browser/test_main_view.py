@@ -128,16 +128,3 @@ def test_a_copied_link_opens_the_same_in_a_browser_that_was_never_here(page, ser
     fresh = page.context.new_page()
     open_page(fresh, link)
     eventually(fresh, lambda: fresh.locator(".selfattn").first.inner_text() == expected)
-
-
-def test_back_leads_to_the_page_before_whatever_was_clicked(page, server):
-    open_page(page, f"{server}/senses")
-    page.get_by_role("link", name="A word in two sentences").click()
-    wait_until_idle(page)
-    for name in ("of", "sat", "river"):
-        word(page, name).click()
-        wait_until_idle(page)
-    cell(page, 3, 7).click()
-    wait_until_idle(page)
-    page.go_back()
-    wait_for_address(page, "/senses")

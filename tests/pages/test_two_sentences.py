@@ -198,7 +198,7 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
         return bool(figure(at)["sides"][0]["exact"])
 
     monkeypatch.setattr(answer, "put_together", put_together)
-    assert exact_now(open_link())
+    assert exact_now(open_link(a="The bank of the brook.", b="The bank lent me money.", word="bank"))
     assert exact[0] == [False, False] and exact[-1] == [True, True]
     exact.clear()
     monkeypatch.setattr(answer, "alone", lambda: False)
