@@ -56,14 +56,14 @@ def test_many_choices_and_one_press_of_back(page, server):
     page.get_by_role("button", name="Your own ...").click()
     page.get_by_text("between the sentences", exact=True).click()
     wait_until_idle(page)
-    address = f"{server}/?content=8fb149a5&head=L0+H8&way=between+the+sentences"
+    address = f"{server}/?content=8fb149a5&head=L0+H9&way=between+the+sentences"
     expect(page).to_have_url(address)
     assert page.evaluate("history.length") == before + 1
     back(page)
     expect(page).to_have_url(f"{server}/from-scratch")
     forward(page)
     expect(page).to_have_url(address)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H8")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
 
 
 def test_back_opens_each_page_as_it_was(page, server):
