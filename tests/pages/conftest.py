@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from selfattn.dashboard import cache
+from selfattn.dashboard import answer, cache
 from selfattn.dashboard.navigation import ENTRIES
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -22,21 +22,17 @@ _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
 
-@functools.cache
-def _default_results() -> set:
-    """The keys of all that the default page computes: most tests open it, and each time it would take a second."""
-    kept: set = set()
-    AppTest.from_file(str(APP), default_timeout=180).run()
-    cache._results.forget(kept.add)  # which drops none
-    return kept
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """No test passes by what an earlier one had the dashboard compute; the default page's results and the encoders stay."""
-    kept = _default_results() if "slow" in item.keywords else ()
-    cache._results.forget(lambda key: key not in kept)
+def pytest_runtest_setup() -> None:
+    """No test passes by what an earlier one had the dashboard compute; the loaded encoders stay."""
+    cache._results.forget(lambda key: True)
     st.cache_data.clear()
+
+
+@pytest.fixture(autouse=True)
+def heads_by_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main view's heads stay by gradient, as beside other visitors: to run them takes half of a page's time."""
+    monkeypatch.setattr(answer, "alone", lambda: False)
 
 
 @pytest.fixture(scope="package", autouse=True)
