@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+unexport PYTHONDONTWRITEBYTECODE # each process of tests, and each server, would compile everything anew
+
 .PHONY: run quick test test-long test-bench test-held-back test-ray lint lint-components demo bench gpu-check clean
 
 run: .venv/runtime

@@ -13,8 +13,12 @@ import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click."""
-    items.sort(key=lambda item: "browser" not in item.nodeid)
+    """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click.
+
+    Then the files with slow tests: the last ones that run are short, and no process waits long for another.
+    """
+    slow = {item.path for item in items if "slow" in item.keywords}
+    items.sort(key=lambda item: ("browser" not in item.nodeid, item.path not in slow))
     for item in items:
         if "browser" in item.keywords:
             item.add_marker(pytest.mark.flaky(reruns=1))

@@ -110,8 +110,8 @@ def views(address: str) -> dict[str, View]:
         case "train-a-tiny-one":
             return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
         case "pronouns-and-negation":
-            choices = [{"view": "negation", "negation.shown": True}, {"view": "heads", "many-heads.shown": True}]
-            return _each(default, [{}, *choices])
+            choices = [{"pronouns.shown": True}, {"view": "negation", "negation.shown": True}]
+            return _each(default, [*choices, {"view": "heads", "many-heads.shown": True}])
         case "models-and-proof":
             return default | {"proof": {"click": "run_proof"}}
         case "what-it-cannot-tell":

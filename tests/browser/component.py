@@ -24,20 +24,27 @@ MOUNT = """async ([script, style]) => {
 }"""
 
 
-@pytest.fixture
-def open_component(browser):
-    """open_component(name, data, width, scheme): a page that shows it. The test fails on a console error or a request."""
-    from tests.browser.conftest import watch  # it hands this fixture out
+@pytest.fixture(scope="session")
+def component_page(browser):
+    """The page of all components, and what goes wrong on it: a window for each would cost a second."""
+    from tests.browser.conftest import watch  # it hands these fixtures out
 
-    contexts, trouble = [], []
+    page = browser.new_context().new_page()
+    yield page, watch(page)
+    page.context.close()
+
+
+@pytest.fixture
+def open_component(component_page):
+    """open_component(name, data, width, scheme) shows it on a page. The test fails on a console error or a request."""
+    page, trouble = component_page
+    trouble.clear()
 
     def opened(name, data, width=1100, scheme="light", motion="reduce", face=FACE):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion=motion
-        )
-        page = context.new_page()
-        contexts.append(context)
-        trouble.append(watch(page))
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion=motion)
+        page.mouse.move(0, 0)
+        page.goto("about:blank")  # nothing of the last one stays
         page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript(name), stylesheet(name)])
         page.evaluate("data => { show(data); }", data)
@@ -46,9 +53,7 @@ def open_component(browser):
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert not any(trouble), trouble
+    assert not trouble, trouble
 
 
 def settle(page):

@@ -7,13 +7,15 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.component import component_page as component_page
 from tests.browser.component import open_component as open_component
 
-IDLE = (
-    "() => { const app = document.querySelector('[data-testid=stApp]');"
-    " return app && app.getAttribute('data-test-script-state') === 'notRunning'"
-    " && !document.querySelector('[data-stale=true]'); }"
-)
+CALM = """() => {
+    const idle = document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'
+        && !document.querySelector('[data-stale=true]');
+    window.calmSince = idle ? window.calmSince ?? performance.now() : null;
+    return idle && performance.now() - window.calmSince >= 300;
+}"""
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 expect.set_options(timeout=30_000)  # a slow machine is no error; Playwright's own five seconds took it for one
@@ -43,11 +45,8 @@ def watch(page: Page) -> list[str]:
 
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
     """Wait until Streamlit's script has rested for 0.3 s: sliders and charts tell of a choice after up to 0.2 s."""
-    deadline, calm = time.time() + timeout, 0
-    while calm < 6:
-        assert time.time() < deadline, f"not at rest within {timeout} s"
-        calm = calm + 1 if page.evaluate(IDLE) else 0
-        page.wait_for_timeout(50)
+    page.evaluate("window.calmSince = null")
+    page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)
 
 
 def open_page(page: Page, address: str) -> None:

@@ -46,7 +46,7 @@ def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server)
     expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["inside-a-head", "all-heads", "all-heads?tab=Lines+from+the+word", ""])
+@pytest.mark.parametrize("path", ["inside-a-head", "all-heads", "all-heads?tab=Lines+from+the+word"])
 def test_no_page_of_a_head_is_wider_than_a_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")
@@ -78,6 +78,7 @@ def click_head(page, name):
     wait_until_idle(page)
 
 
+@pytest.mark.long
 def test_512_tokens_paint_and_stay_under_a_megabyte(page, server):
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))

@@ -41,30 +41,29 @@ def choose_head(page, key):
     wait_until_idle(page)
 
 
-def test_ten_choices_and_one_press_of_back(page, server):
+def test_many_choices_and_one_press_of_back(page, server):
     open_page(page, f"{server}/from-scratch")
     before = page.evaluate("history.length")
     follow(page, "A word in two sentences")
     assert page.evaluate("history.length") == before + 1
-    for name in ("of", "the"):
-        page.get_by_role("button", name=re.compile(f"^{name}:")).first.click()
-        wait_until_idle(page)
-    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"):
+    page.get_by_role("button", name=re.compile("^of:")).first.click()
+    wait_until_idle(page)
+    for key in ("ArrowLeft", "ArrowRight"):
         choose_head(page, key)
-    for word in ("seal", "trunk", "bank"):
+    for word in ("seal", "bank"):
         choose_example(page, word)
     choose_head(page, "ArrowLeft")
     page.get_by_role("button", name="Your own ...").click()
     page.get_by_text("between the sentences", exact=True).click()
     wait_until_idle(page)
-    address = f"{server}/?content=8fb149a5&head=L0+H8&way=between+the+sentences"
+    address = f"{server}/?content=8fb149a5&head=L0+H9&way=between+the+sentences"
     expect(page).to_have_url(address)
     assert page.evaluate("history.length") == before + 1
     back(page)
     expect(page).to_have_url(f"{server}/from-scratch")
     forward(page)
     expect(page).to_have_url(address)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H8")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
 
 
 def test_back_opens_each_page_as_it_was(page, server):

@@ -382,7 +382,6 @@ def test_click_to_painted(open_way, capsys):
     """Reported, not judged: the machine decides."""
     for name in ("bank", "64 words", "24 x 16"):
         page = open_way(VARIANTS[name])
-        page.set_default_timeout(5000)
         times = page.evaluate(
             """async () => {
                 const buttons = [...shadow.querySelectorAll('.word')], times = [];

@@ -25,12 +25,14 @@ from selfattn.dashboard.cache import (
     bytes_of,
     cached,
     cached_encode,
+    cached_error,
     cached_removal,
     is_cached,
 )
 from selfattn.dashboard.choice import Pair
 from selfattn.encoders.capture import Head
 from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.senses import random_twin
@@ -169,6 +171,12 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
     assert cached_encode(encoder, "The bank.") is alone
     assert cached_encode(encoder, "The bank.", "It closed.") is not alone
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
+
+
+def test_an_error_is_a_distance(encoder, results, monkeypatch):
+    own = encoder.encode("The bank.").weights(0, 1)
+    monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
+    assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
 def test_progress_is_shown_while_it_is_made_and_gone_after(results, monkeypatch):

@@ -53,7 +53,7 @@ def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
     assert wheel.name.startswith(f"selfattn-{selfattn.__version__}-")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
     """In an empty folder, it shows pages and listens on this machine only."""
     monkeypatch.delenv("PYTHONPATH", raising=False)

@@ -1,28 +1,12 @@
-"""Generated texts in every input of every page, generated links at a real server, and markup in a real Chromium.
-
-No traceback, no text that takes effect as Markdown or HTML, and nothing is read that mayn't be.
-"""
-
-import re
-from urllib.parse import urlencode
+"""Generated texts in every input of every page: no traceback, no text that takes effect as Markdown or HTML."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.session import Session
-from pages.explore.two_sentences.gallery import GALLERY
-from selfattn.dashboard.navigation import ENTRIES
-from tests.fuzz.hostile import MARKUP, queries, sentences, texts
+from tests.fuzz.hostile import MARKUP, sentences, texts
 from tests.pages.conftest import APP, pages
 
 pytestmark = pytest.mark.slow
-
-# The senses page makes its report anew for each link; tests/pages opens it.
-LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
-INJECTED = (
-    "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
-    " a[href^='javascript'], [data-testid=stMain] script"
-)
 
 
 @pytest.mark.parametrize("path", pages())
@@ -35,7 +19,7 @@ def test_texts_in_every_input(path, generated):
     def typed(text):
         text = text.encode("utf-8", "ignore").decode()  # a page can't send half of a surrogate pair
         for widget in (*app.text_input, *app.text_area):
-            if widget.key not in ("other", "revision"):  # an encoder's name: test_links_open_a_page_or_say_why_not
+            if widget.key not in ("other", "revision"):  # an encoder's name: test_browser.py
                 widget.set_value(text)
         app.run()
         assert not app.exception, app.exception[0].message
@@ -44,54 +28,3 @@ def test_texts_in_every_input(path, generated):
             assert not [markup for markup in MARKUP if markup in text and markup in element.value], element.value
 
     generated(2, 40, sentences() | texts(), typed)
-
-
-@pytest.mark.parametrize("page", LINKED, ids=lambda page: page or "default")
-def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_factory):
-    operators = str(tmp_path_factory.getbasetemp())  # the folder of the server's encoders and scans
-
-    with Session(server) as session:
-        first = session.open(page)
-        assert not first.exceptions
-        assert not first.not_found
-        keys = session.widgets
-
-    def opened(query):
-        with Session(server) as session:
-            run = session.open(page, query)
-        assert not run.exceptions, run.exceptions
-        for body in run.alerts:
-            assert "root:" not in body
-            assert operators not in body
-            plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # a sign after a backslash is only text
-            assert not [markup for markup in MARKUP if markup in plain], body
-
-    generated(2, 100, queries(list(keys)), opened)
-
-
-@pytest.mark.browser
-def test_markup_stays_text_in_the_browser(server, page):
-    from playwright.sync_api import expect
-
-    from tests.browser.conftest import eventually, open_page
-
-    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
-    texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:12]), ("b", MARKUP[12:]))}
-    open_page(page, f"{server}/?{urlencode(texts)}")  # a typed text takes the same way
-    page.get_by_role("button", name="Your own ...").click()
-    for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
-        expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])
-    assert page.get_by_test_id("stException").count() == 0
-    assert page.locator(INJECTED).count() == 0
-    assert page.title() == "selfattn"
-    assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
-    eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # Of the links to other views only the gallery's six and the figure's to Senses, whose addresses are ours.
-    links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
-    expect(links).to_have_count(len(GALLERY) + 1)
-    assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())
-
-
-def harmless(text: str) -> str:
-    """One line without the characters that a link can't carry."""
-    return " ".join("".join(c for c in text if c.isprintable()).split())

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from selfattn.dashboard import cache
+from selfattn.dashboard import answer, cache
 from selfattn.dashboard.navigation import ENTRIES
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -27,6 +27,12 @@ def pytest_runtest_setup() -> None:
     """No test passes by what an earlier one had the dashboard compute; the loaded encoders stay."""
     cache._results.forget(lambda key: True)
     st.cache_data.clear()
+
+
+@pytest.fixture(autouse=True)
+def heads_by_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main view's heads stay by gradient, as beside other visitors: to run them takes half of a page's time."""
+    monkeypatch.setattr(answer, "alone", lambda: False)
 
 
 @pytest.fixture(scope="package", autouse=True)

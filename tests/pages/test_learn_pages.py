@@ -9,7 +9,7 @@ import torch
 from scipy.stats import binomtest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import answer, queue
+from selfattn.dashboard import queue
 from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import recurrence, tiny_model
 from selfattn.lessons.pronouns import halves
@@ -119,11 +119,8 @@ def test_random_labels_leave_nothing_to_learn():
 
 
 @pytest.mark.long
-def test_thirty_who_train_at_once_hold_nobody_up(monkeypatch):
+def test_thirty_who_train_at_once_hold_nobody_up():
     """Typed sentences on the main view, alone and beside thirty trainings; `pytest -s` prints what they took."""
-    monkeypatch.setattr(
-        answer, "alone", lambda: False
-    )  # both times the same work: what waits for a quiet moment isn't done
     at, done = open_link(""), threading.Event()
 
     def typed(name):

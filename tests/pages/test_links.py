@@ -120,14 +120,16 @@ def asks(at: AppTest) -> list[str]:
 HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
 
 
-@pytest.mark.parametrize("page", ["", "predictions", "models-and-proof", "from-scratch"])
+LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # in the picker
+
+
 @pytest.mark.parametrize(
-    ("query", "name", "where"),
+    ("page", "query", "name", "where"),
     [
-        ({"model": "bert-base-uncased", "content": "c0ffee00"}, "bert-base-uncased", HUB),  # listed in the picker
-        ({"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
-        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
-        ({"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
+        *((page, LISTED, "bert-base-uncased", HUB) for page in ("", "predictions", "models-and-proof", "from-scratch")),
+        ("", {"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
+        ("", {"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
+        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
     ],
 )
 def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):

@@ -198,14 +198,13 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
         return bool(figure(at)["sides"][0]["exact"])
 
     monkeypatch.setattr(answer, "put_together", put_together)
-    assert exact_now(open_link())
-    assert exact[0] == [False, False] and exact[-1] == [True, True]
-    exact.clear()
-    monkeypatch.setattr(answer, "alone", lambda: False)
     at = open_link(a="The bank of this river.", b="The bank gave me a loan.", word="bank")
     assert exact and not any(map(any, exact)), "others wait: the map stays by gradient"
-    monkeypatch.undo()
+    monkeypatch.setattr(answer, "alone", lambda: True)
     assert not exact_now(at) and exact_now(at.run())
+    exact.clear()
+    assert exact_now(open_link())
+    assert exact[0] == [False, False] and exact[-1] == [True, True]
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])

@@ -1,0 +1,72 @@
+"""Generated links at the browser tests' server, and markup in a real Chromium.
+
+No traceback, no text that takes effect as Markdown or HTML, and nothing is read that mayn't be.
+"""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.session import Session
+from pages.explore.two_sentences.gallery import GALLERY
+from selfattn.dashboard.navigation import ENTRIES
+from tests.browser.conftest import eventually, open_page
+from tests.fuzz.hostile import MARKUP, queries
+
+pytestmark = pytest.mark.slow
+
+# The senses page makes its report anew for each link; tests/pages opens it.
+LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
+INJECTED = (
+    "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
+    " a[href^='javascript'], [data-testid=stMain] script"
+)
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page or "default")
+def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_factory):
+    operators = str(tmp_path_factory.getbasetemp())  # the folder of the server's encoders and scans
+
+    with Session(server) as session:
+        first = session.open(page)
+        assert not first.exceptions
+        assert not first.not_found
+        keys = session.widgets
+
+    def opened(query):
+        with Session(server) as session:
+            run = session.open(page, query)
+        assert not run.exceptions, run.exceptions
+        for body in run.alerts:
+            assert "root:" not in body
+            assert operators not in body
+            plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # a sign after a backslash is only text
+            assert not [markup for markup in MARKUP if markup in plain], body
+
+    generated(2, 100, queries(list(keys)), opened)
+
+
+@pytest.mark.browser
+def test_markup_stays_text_in_the_browser(server, page):
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+    texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:6]), ("b", MARKUP[6:12]))}
+    open_page(page, f"{server}/?{urlencode(texts)}")  # a typed text takes the same way
+    page.get_by_role("button", name="Your own ...").click()
+    for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
+        expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])
+    assert page.get_by_test_id("stException").count() == 0
+    assert page.locator(INJECTED).count() == 0
+    assert page.title() == "selfattn"
+    assert page.locator("[data-testid=stMain] strong", has_text=re.compile("^bold$")).count() == 0
+    eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
+    # Of the links to other views only the gallery's six and the figure's to Senses, whose addresses are ours.
+    links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
+    expect(links).to_have_count(len(GALLERY) + 1)
+    assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())
+
+
+def harmless(text: str) -> str:
+    """One line without the characters that a link can't carry."""
+    return " ".join("".join(c for c in text if c.isprintable()).split())
