@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -197,10 +197,10 @@ def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
     return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
 
-def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], layers: bool) -> Tensor:
+def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
     """Cache `Encoder.changed_vectors` by sentence, so that a change of one sentence leaves the results of the others."""
-    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), layers)
-    return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
+    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), more.get("layers", False))
+    return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _heads_of_word(
@@ -211,7 +211,7 @@ def _heads_of_word(
     key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = _can(encoder) and bool(found.share[side][number].isfinite())
     if measured and (run or is_cached(encoder, key)):
-        make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress)  # noqa: E731
+        make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress, changed=_changed)  # noqa: E731
         return _shown_above(encoder, key, make, f'Hiding "{found.words[side][number].label}" in each head alone ...')
     return heads_of_word(encoder, found, *at, exact=False)
 
