@@ -307,8 +307,8 @@ def hidden_heads(
     """The share of a way that hiding one word in each head alone moves another: (n_layers, n_heads), each head run.
 
     first: the word that moves, as in `hidden_pair`; word: the one that is hidden; way (d_model,), of `HiddenPair.ways`.
-    progress as in `Encoder.knock_out`, changed as in `hidden_pair`. What it doesn't say: shares of single heads needn't add up to that of all at once.
-    Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
+    progress as in `Encoder.knock_out`, changed as in `hidden_pair`. What it doesn't say: shares of single heads needn't add up to
+    that of all at once. Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
     """
     sets = [[head] for head in encoder.all_heads]
     moved = _moved_in(encoder, encoder.placed(first), word, way, sets, progress, changed)
