@@ -104,6 +104,7 @@ class Session:
 
     def _ask(self, part: str = "") -> None:
         """part: of the page, all that is to run; "": the page."""
+        self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
         message.rerun_script.query_string = self._query
@@ -136,6 +137,17 @@ class Session:
             if kind == "script_finished" and message.script_finished != UNFINISHED:
                 run.seconds = time.monotonic() - started
                 return run
+
+    def _read_what_came(self) -> None:
+        """A part of the page may run by itself after the page has: read it to its end, else it is taken for the next run."""
+        running = False
+        while True:
+            try:
+                message = _parsed(self._socket.recv(LONGEST if running else 0))
+            except TimeoutError:
+                return
+            kind = message.WhichOneof("type")
+            running = kind == "new_session" or (running and kind != "script_finished")
 
     def _take(self, element, run: Run, seconds: float, part: str) -> None:
         kind = element.WhichOneof("type")

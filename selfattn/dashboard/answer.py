@@ -86,18 +86,17 @@ def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
-    """Run the heads of the leading words that nobody has run, once per answer. Return True if any were run.
+    """Run the heads of the leading words that nobody has run. Return True if any were run.
 
     It does nothing while other pages run: in a class it would take most of the processor time, and the map says that it is by
     gradient.
     """
-    found, key = hidden_of(encoder, pair, way), answer_key(encoder, pair, way)
+    found = hidden_of(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads_of_word(encoder, pair, found, way, at, run=False).exact]
-    if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
+    if not missing or not _can(encoder) or not alone():
         return False
     for at in missing:
         _heads_of_word(encoder, pair, found, way, at, run=True)
-    session.COMPLETED.set(key)
     return True
 
 

@@ -295,7 +295,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int]) -> Tensor:
-        """A word's p last hidden states in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
+        """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
         word, patches, hidden = copies[0].word, [()], [()]
         for copy in copies:
             patches.append(copy.patches)

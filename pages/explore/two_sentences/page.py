@@ -13,7 +13,7 @@ from selfattn.dashboard.figures import literal, say, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import keep_head, segmented
-from selfattn.dashboard.word_figure import hidden_words_now, note_hidden, show_figure
+from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
@@ -85,5 +85,4 @@ if not asked:  # what follows gives the answer away
     with st.expander("Six views to open"):
         st.markdown("\n".join(LINKS))
         show_link("from-scratch", "New to attention? Start here")
-    if answer.complete(encoder, pair, way):
-        st.rerun()
+    complete_figure(encoder, way)
