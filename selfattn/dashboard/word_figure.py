@@ -7,6 +7,7 @@ import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, leading_head_of, panel_of
+from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
@@ -30,6 +31,7 @@ def complete_figure(encoder: Encoder, way: str) -> None:
     page = this_page()
     if complete(encoder, page.pair, way):
         page.panels[0] = _panel(encoder, way)
+        note_in_address(page.address)  # the part's run begins with the address of now
         run_part_next("figure")
 
 
