@@ -348,8 +348,10 @@ class HeadsOfWord:
     @property
     def leading(self) -> tuple[Head, ...]:
         """The three heads of the largest shares, that first; none where nothing is known."""
-        known = {Head(*map(int, at)): float(self.share[tuple(at)]) for at in self.share.isfinite().nonzero()}
-        return tuple(sorted(known, key=lambda head: -known[head])[:TOGETHER])
+        known = self.share.isfinite()
+        order = self.share.masked_fill(~known, -torch.inf).flatten().argsort(descending=True, stable=True)
+        first = order[: min(TOGETHER, int(known.sum()))].tolist()
+        return tuple(Head(*divmod(at, self.share.shape[1])) for at in first)
 
 
 def heads_of_word(

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, leading_head_of, panel_of
+from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, panel_of
 from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
@@ -41,11 +41,12 @@ def _asked() -> bool:
 
 def _panel(encoder: Encoder, way: str) -> Panel:
     page = this_page()
-    head = page.head = chosen_head(encoder, leading_head_of(encoder, page.pair, way))
+    page.head = chosen_head(encoder, page.leading)
     hidden, guessed = hidden_now(encoder, page.pair, way), session.GUESS.get()
     return panel_of(
-        encoder, page.pair, way, hidden=hidden, head=head, guess=_asked(), guessed=guessed or None, code=page.python
-    )
+        encoder, page.pair, way, hidden=hidden, head=encoder.all_heads.index(page.head), guess=_asked(),
+        guessed=guessed or None, code=page.python,
+    )  # fmt: skip
 
 
 def hidden_now(encoder: Encoder, pair: Pair, way: str) -> Hidden:

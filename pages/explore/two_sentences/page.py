@@ -69,8 +69,8 @@ way = pick_way(encoder, pair)
 found = answer.hidden_of(encoder, pair, way)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
-leading = answer.leading_head_of(encoder, pair, way)
-show_part("kept_head", lambda: keep_head(leading), computes=False)
+page.leading = answer.leading_head_of(encoder, pair, way)
+show_part("kept_head", lambda: keep_head(page.leading), computes=False)
 note_hidden(encoder, way)
 asked = guess.asked()
 with page.beside:
