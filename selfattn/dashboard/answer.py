@@ -105,7 +105,9 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word, from the visitor's table if it has any, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in().get(fold(word), labelled().iloc[:0]) if own is None else own
+    if own is None:
+        own = _built_in().get(fold(word))
+    return labelled().iloc[:0] if own is None else own
 
 
 def labels_key(encoder: Encoder, word: str) -> Hashable:

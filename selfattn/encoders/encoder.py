@@ -79,7 +79,7 @@ class Encoder(TextReader):
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
 
-    @property
+    @cached_property
     def content(self) -> str:
         """sha256 of weights, configuration, tokeniser, pooling and modules: a copy and the same Hub revision have the same.
 
