@@ -87,6 +87,8 @@ class Session:
 
     def download(self, label: str) -> bytes:
         """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
+        while label not in self.downloads:  # what was read last was the end of an earlier run
+            self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label
         message.backend_operation_request.session_id = self._id
