@@ -87,6 +87,8 @@ class Session:
 
     def download(self, label: str) -> bytes:
         """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
+        while label not in self.downloads:  # what was read last was the end of an earlier run
+            self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label
         message.backend_operation_request.session_id = self._id
@@ -104,6 +106,7 @@ class Session:
 
     def _ask(self, part: str = "") -> None:
         """part: of the page, all that is to run; "": the page."""
+        self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
         message.rerun_script.query_string = self._query
@@ -136,6 +139,17 @@ class Session:
             if kind == "script_finished" and message.script_finished != UNFINISHED:
                 run.seconds = time.monotonic() - started
                 return run
+
+    def _read_what_came(self) -> None:
+        """A part of the page may run by itself after the page has: read it to its end, else it is taken for the next run."""
+        running = False
+        while True:
+            try:
+                message = _parsed(self._socket.recv(LONGEST if running else 0))
+            except TimeoutError:
+                return
+            kind = message.WhichOneof("type")
+            running = kind == "new_session" or (running and kind != "script_finished")
 
     def _take(self, element, run: Run, seconds: float, part: str) -> None:
         kind = element.WhichOneof("type")

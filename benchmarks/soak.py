@@ -153,6 +153,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         _note(found, "type three sentences in a row", run)
     elif action == "figure" and "download" in session.widgets:
         started = time.monotonic()
+        session.downloads.clear()
         _note(found, "open the downloads", session.set(download=True))
         if not session.download("PNG").startswith(b"\x89PNG"):
             found.trouble.append("a PNG that is none")

@@ -1,5 +1,6 @@
 """A panel: one finding, its picture and its tables. Pages, notebooks, "Download" and reports show lists of panels."""
 
+import copy
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,15 @@ class Live:
 
     def __post_init__(self) -> None:
         _schema(self.component).validate(self.data)
+
+    def changed(self, **parts: Any) -> "Live":
+        """The same with other values for these keys. Only they are checked: a whole check takes 10 ms."""
+        schema = _schema(self.component)
+        for name, value in parts.items():
+            schema.evolve(schema=schema.schema["properties"][name]).validate(value)
+        other = copy.copy(self)
+        object.__setattr__(other, "data", {**self.data, **parts})
+        return other
 
 
 class Tables(Mapping[str, pd.DataFrame]):

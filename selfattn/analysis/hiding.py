@@ -302,14 +302,16 @@ def hidden_heads(
     word: Word | int | Sequence[int] | str,
     way: Tensor,
     progress: Progress = silent,
+    changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
     """The share of a way that hiding one word in each head alone moves another: (n_layers, n_heads), each head run.
 
     first: the word that moves, as in `hidden_pair`; word: the one that is hidden; way (d_model,), of `HiddenPair.ways`.
-    progress as in `Encoder.knock_out`. What it doesn't say: shares of single heads needn't add up to that of all at once.
-    Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
+    progress as in `Encoder.knock_out`, changed as in `hidden_pair`. What it doesn't say: shares of single heads needn't add up to
+    that of all at once. Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
     """
-    moved = _moved_in(encoder, encoder.placed(first), word, way, [[head] for head in encoder.all_heads], progress)
+    sets = [[head] for head in encoder.all_heads]
+    moved = _moved_in(encoder, encoder.placed(first), word, way, sets, progress, changed)
     return moved.reshape(encoder.n_layers, encoder.n_heads)
 
 
@@ -320,12 +322,14 @@ def _moved_in(
     way: Tensor,
     sets: Sequence[Sequence[Head]],
     progress: Progress = silent,
+    changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
     """The share of a way that hiding one word in each set of heads moves another: (sets,)."""
     encoder.check_hideable(one_head=True)
-    keys = word.positions if isinstance(word, Word) else word
+    keys = word.positions if isinstance(word, Word) else encoder.placed((first.sentence, word)).positions
     target = Along(first.positions, way)
-    vectors = encoder.hide(*first, [keys] * len(sets), heads=sets, progress=progress)
+    hidden = [[Hide(first.positions, keys, heads)] for heads in sets]
+    vectors = changed(encoder, first, hidden=hidden, progress=progress)
     before = encoder.encoded(first).vector(encoder.n_layers, first.positions)
     return (target.of(vectors[:, None].double()) - target.of(before[None].double())).float()
 
@@ -344,27 +348,36 @@ class HeadsOfWord:
     @property
     def leading(self) -> tuple[Head, ...]:
         """The three heads of the largest shares, that first; none where nothing is known."""
-        known = {Head(*map(int, at)): float(self.share[tuple(at)]) for at in self.share.isfinite().nonzero()}
-        return tuple(sorted(known, key=lambda head: -known[head])[:TOGETHER])
+        known = self.share.isfinite()
+        order = self.share.masked_fill(~known, -torch.inf).flatten().argsort(descending=True, stable=True)
+        first = order[: min(TOGETHER, int(known.sum()))].tolist()
+        return tuple(Head(*divmod(at, self.share.shape[1])) for at in first)
 
 
 def heads_of_word(
-    encoder: Encoder, pair: HiddenPair, side: int, at: int, *, exact: bool, progress: Progress = silent
+    encoder: Encoder,
+    pair: HiddenPair,
+    side: int,
+    at: int,
+    *,
+    exact: bool,
+    progress: Progress = silent,
+    changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
     """The heads of one word of a pair, by how far hiding it in each alone moves the chosen word of its side.
 
     side: 0 for A, 1 for B; at: the word's number in `pair.words[side]`. exact=False: by gradient, as the pair has it, and
     nothing is run; exact=True: each head by itself, and the three that lead together (shares of single heads needn't add up).
-    progress as in `hidden_heads`. Raises NotRecomputable where no word can be hidden in a head alone.
+    progress, changed as in `hidden_heads`. Raises NotRecomputable where no word can be hidden in a head alone.
     """
     word = pair.words[side][at]
     if not exact:
         return HeadsOfWord(side, at, word, pair.by_head[side][at], False, None)
     first, way = pair.placed[side], pair.ways[side]
-    each = HeadsOfWord(side, at, word, hidden_heads(encoder, first, word, way, progress), True, None)
+    each = HeadsOfWord(side, at, word, hidden_heads(encoder, first, word, way, progress, changed), True, None)
     if not each.leading:
         return each
-    return replace(each, together=float(_moved_in(encoder, first, word, way, [each.leading])))
+    return replace(each, together=float(_moved_in(encoder, first, word, way, [each.leading], changed=changed)))
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:

@@ -3,7 +3,8 @@
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +25,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.main_view import leading_words, measured, put_together
+from selfattn.views.main_view import chosen, leading_words, measured, put_together
 from selfattn.words import fold
 
 T = TypeVar("T")
@@ -41,14 +42,14 @@ def panel_of(
     way: str = SENSES,
     *,
     hidden: Hidden = (None, None),
-    head: Head | None = None,
+    head: int | None = None,
     guess: bool = False,
     guessed: tuple[int, int] | None = None,
     code: str = "",
 ) -> Panel:
     """Return the pair's panel. Its heads are by gradient until `complete` has run them, which takes most of the time.
 
-    hidden, head, guess, guessed, code: as in `put_together`.
+    hidden, head, guessed: as in `chosen`; guess: as in `put_together`. code: the lines that compute it.
     """
     found, means = hidden_of(encoder, pair, way), means_of_senses(encoder, pair.word) if way == SENSES else None
     leading = leading_words(found)
@@ -56,27 +57,16 @@ def panel_of(
     heads = [_heads_of_word(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
     many, profiles = over_many(encoder, pair.word), stored_report(HeadProfiles, encoder)
     exact = tuple(each.exact for each in heads)
-    key = (
-        "panel",
-        pair.key,
-        way,
-        labels_key(encoder, pair.word),
-        exact,
-        many is not None,
-        hidden,
-        head,
-        guess,
-        guessed,
-        code,
-    )
-    return cached(
+    key = ("panel", pair.key, way, labels_key(encoder, pair.word), (*wanted,), exact, many is not None, guess)
+    panel = cached(
         encoder,
         key,
         lambda _: put_together(
             encoder, found, heads, means=None if found.senses is None else means, over_many=many,
-            profiles=profiles and profiles.report, hidden=hidden, head=head, guess=guess, guessed=guessed, code=code,
+            profiles=profiles and profiles.report, guess=guess,
         ),
     )  # fmt: skip
+    return replace(chosen(panel, hidden, head, guessed), code=code)
 
 
 def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
@@ -86,18 +76,17 @@ def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
-    """Run the heads of the leading words that nobody has run, once per answer. Return True if any were run.
+    """Run the heads of the leading words that nobody has run. Return True if any were run.
 
     It does nothing while other pages run: in a class it would take most of the processor time, and the map says that it is by
     gradient.
     """
-    found, key = hidden_of(encoder, pair, way), answer_key(encoder, pair, way)
+    found = hidden_of(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads_of_word(encoder, pair, found, way, at, run=False).exact]
-    if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
+    if not missing or not _can(encoder) or not alone():
         return False
     for at in missing:
         _heads_of_word(encoder, pair, found, way, at, run=True)
-    session.COMPLETED.set(key)
     return True
 
 
@@ -110,18 +99,20 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
     """Lines for "Copy as Python" that set `senses` to the word's labelled sentences, or to None between the sentences."""
     if way == SENTENCES or not between_senses(encoder, pair):
         return "senses = None"
-    return LABELLED if _own_rows(pair.word).empty else OWN_TABLE
+    return LABELLED if _own_rows(pair.word) is None else OWN_TABLE
 
 
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word, from the visitor's table if it has any, else the built-in ones."""
     own = _own_rows(word)
-    return _built_in().get(fold(word), own) if own.empty else own
+    if own is None:
+        own = _built_in().get(fold(word))
+    return labelled().iloc[:0] if own is None else own
 
 
 def labels_key(encoder: Encoder, word: str) -> Hashable:
     """Cache key: the word's labelled sentences and senses."""
-    if _own_rows(word).empty:
+    if _own_rows(word) is None:
         return fold(word), stored_report(AllSenseMeans, encoder) is not None
     _, _, _, digest = session.TABLE_READ.get()
     return fold(word), digest
@@ -134,7 +125,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
     rows = labelled_rows(word)
     if rows.empty or encoder.hide_reason:
         return None
-    if _own_rows(word).empty:
+    if _own_rows(word) is None:
         kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
             key = ("stored means", fold(word))
@@ -165,11 +156,13 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
     return cached(encoder, key, lambda _: within_sense(encoder, rows, means, pair.first, units))
 
 
-def _own_rows(word: str) -> pd.DataFrame:
-    """The word's rows of the visitor's own table; no rows without a table that has senses."""
+def _own_rows(word: str) -> pd.DataFrame | None:
+    """The word's rows of the visitor's own table; None where it has none, or no senses."""
     _, table, *_ = session.TABLE_READ.get()
-    usable = table is not None and {"sentence", "word", "sense"} <= {*table}
-    return _rows_of(table, word) if usable else labelled().iloc[:0]
+    if table is None or not {"sentence", "word", "sense"} <= {*table}:
+        return None
+    rows = table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
+    return None if rows.empty else rows
 
 
 @functools.cache
@@ -177,10 +170,6 @@ def _built_in() -> dict[str, pd.DataFrame]:
     """The built-in labelled sentences by their words."""
     rows = labelled()
     return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
-
-
-def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
-    return table[[isinstance(each, str) and fold(each.strip()) == fold(word) for each in table["word"]]]
 
 
 def answer_key(encoder: Encoder, pair: Pair, way: str) -> Hashable:
@@ -197,10 +186,10 @@ def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
     return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
 
-def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], layers: bool) -> Tensor:
+def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
     """Cache `Encoder.changed_vectors` by sentence, so that a change of one sentence leaves the results of the others."""
-    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), layers)
-    return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
+    key = ("with hidden", word.key, tuple(map(hides_key, hidden)), more.get("layers", False))
+    return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _heads_of_word(
@@ -211,7 +200,7 @@ def _heads_of_word(
     key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = _can(encoder) and bool(found.share[side][number].isfinite())
     if measured and (run or is_cached(encoder, key)):
-        make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress)  # noqa: E731
+        make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress, changed=_changed)  # noqa: E731
         return _shown_above(encoder, key, make, f'Hiding "{found.words[side][number].label}" in each head alone ...')
     return heads_of_word(encoder, found, *at, exact=False)
 
@@ -230,5 +219,5 @@ def _can(encoder: Encoder) -> bool:
 
 def over_many(encoder: Encoder, word: str) -> HiddenWordsReport | None:
     """Return the report on hiding words in the built-in sentences; None where there is none, or the word's are others."""
-    kept = stored_report(HiddenWordsReport, encoder) if _own_rows(word).empty else None
+    kept = stored_report(HiddenWordsReport, encoder) if _own_rows(word) is None else None
     return kept.report if kept else None

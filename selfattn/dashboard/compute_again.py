@@ -30,9 +30,11 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
     key = ("stored", name)
     if session.AGAIN.of(name).get():
         return None
-    # None isn't kept: a measurement may store the report meanwhile.
-    found = None if is_cached(encoder, key) else stored(name, encoder, _sentences(name))
-    return cached(encoder, key, lambda _: found) if found or is_cached(encoder, key) else None
+    read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
+    if is_cached(encoder, key):
+        return cached(encoder, key, lambda _: read())
+    found = read()  # None isn't kept: a measurement may store the report meanwhile
+    return cached(encoder, key, lambda _: found) if found else None
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:

@@ -48,6 +48,7 @@ class Page:
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
+    leading: Head = field(init=False)  # the main view's first head, until another is chosen
     python: str = ""  # code that draws its figure in a notebook (dashboard/copy_as_python.py)
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
@@ -143,8 +144,7 @@ def show_panel(
         say(panel.note)
     if panel.method:
         with st.expander("How this was measured"):
-            for paragraph in panel.method.split("\n\n"):
-                say(paragraph)
+            say(panel.method)
 
 
 def _show_picture(panel: Panel, key: str | None, clicks: bool, in_place: bool) -> None:

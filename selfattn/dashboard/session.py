@@ -79,7 +79,6 @@ MENU = Key("menu", "the pages of the menu, built once")
 # The main view.
 WAY = Key("way", "the way that shares are parts of: between the senses, or between the two sentences")
 HIDDEN = Key("hidden", "the answer's key; the number of the word that the visitor hides in A, and in B", (None, None))
-COMPLETED = Key("completed", "the encoder, pair and way of the last run of the leading words' heads")
 GUESS = Key(
     "guessed", '"asked" while the page asks for a guess; then the guessed word\'s sentence and number; False: given up'
 )

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, add_script_run_ctx, get_script_run_ctx
 
 HELD = 32  # files; each is a few megabytes at most
 
@@ -64,6 +64,20 @@ def working_for(session: Any) -> Iterator[None]:
             del vars(thread)["streamlit_script_run_ctx"]
         else:
             add_script_run_ctx(thread, before)
+
+
+def run_part_next(key: str) -> None:
+    """Run a part of the page (`show_part`) once more when this run has ended. A new run of the page takes its place.
+
+    st.rerun() takes a part's key in callbacks only, and would cut this run off. No issue was found.
+    """
+    context = this_session()
+    data = RerunData(
+        query_string=context.query_string, page_script_hash=context.page_script_hash,
+        fragment_id_queue=context.fragment_storage.resolve_target(key),
+        cached_message_hashes=context.cached_message_hashes, context_info=context.context_info,
+    )  # fmt: skip
+    context.script_requests.request_rerun(data)
 
 
 def hold_file(data: bytes, kind: str, file_name: str) -> None:

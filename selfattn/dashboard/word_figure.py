@@ -6,12 +6,15 @@ from typing import Any
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import Hidden, answer_key, hidden_of, leading_head_of, panel_of
+from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, panel_of
+from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import chosen_head
+from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
+from selfattn.panel import Panel
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
@@ -19,21 +22,31 @@ ASKED = "asked"  # value of session.GUESS while the page waits for a guess
 
 def show_figure(encoder: Encoder, way: str) -> None:
     """Show the figure, with the heads of the hidden words run."""
+    choose, states = partial(_choose, encoder, this_page().pair, way), ("hidden", "head")
+    show_panel(_panel(encoder, way), choose=choose, states=("guess",) if _asked() else states, first=True)
+
+
+def complete_figure(encoder: Encoder, way: str) -> None:
+    """Run the leading words' heads where they are missing. "Download" has them at once, the figure when this run has ended."""
     page = this_page()
-    head = page.head = chosen_head(encoder, leading_head_of(encoder, page.pair, way))
+    if complete(encoder, page.pair, way):
+        page.panels[0] = _panel(encoder, way)
+        note_in_address(page.address)  # the part's run begins with the address of now
+        run_part_next("figure")
+
+
+def _asked() -> bool:
+    return session.GUESS.get() == ASKED
+
+
+def _panel(encoder: Encoder, way: str) -> Panel:
+    page = this_page()
+    page.head = chosen_head(encoder, page.leading)
     hidden, guessed = hidden_now(encoder, page.pair, way), session.GUESS.get()
-    panel = panel_of(
-        encoder,
-        page.pair,
-        way,
-        hidden=hidden,
-        head=head,
-        guess=guessed == ASKED,
-        guessed=guessed or None,
-        code=page.python,
-    )
-    states = ("guess",) if guessed == ASKED else ("hidden", "head")
-    show_panel(panel, choose=partial(_choose, encoder, page.pair, way), states=states, first=True)
+    return panel_of(
+        encoder, page.pair, way, hidden=hidden, head=encoder.all_heads.index(page.head), guess=_asked(),
+        guessed=guessed or None, code=page.python,
+    )  # fmt: skip
 
 
 def hidden_now(encoder: Encoder, pair: Pair, way: str) -> Hidden:

@@ -200,6 +200,7 @@ class Recorder:
 
     patches, hidden: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
     differentiable=True: what is computed can be differentiated by the recorded contexts, with gradients switched on.
+    joins: the layers at which further copies of the batch's one sentence join it (`joining.py`), in order.
     """
 
     def __init__(
@@ -208,14 +209,20 @@ class Recorder:
         keep: bool = True,
         differentiable: bool = False,
         hidden: Sequence[Collection[Hide]] = (),
+        joins: Sequence[int] = (),
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
         self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
         self.keep = keep
         self._differentiable = differentiable
+        self._joins = joins
         self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
+
+    def joining(self) -> int:
+        """How many copies join at the coming layer."""
+        return sum(layer == self.n_calls for layer in self._joins)
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
         """The coming layer's mask with what is hidden in it, of the mask's own kind: (batch, n_heads or 1, n, n).

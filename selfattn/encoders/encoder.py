@@ -10,11 +10,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from selfattn.encoders import joining
 from selfattn.encoders.batches import in_passes, length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, check_hidden, check_patches, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
-from selfattn.encoders.memory import in_halves, out_of_memory_as
+from selfattn.encoders.memory import in_halves, is_out_of_memory, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import eager_twin, stack_layers
 from selfattn.encoders.text_reader import TextReader
@@ -22,6 +23,8 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
+JOINING = "The river."  # the text with which joining is tried
+JOINED = 1e-5  # of the largest number: what rounding explains
 
 
 def silent(done: int, total: int) -> None:
@@ -47,6 +50,14 @@ class Copy(NamedTuple):
     patches: Collection[Patch] = ()
     hidden: Collection[Hide] = ()
 
+    @property
+    def start(self) -> int:
+        """The first layer in which something is changed; 0 where nothing is."""
+        layers = [patch.layer for patch in self.patches]
+        for hide in self.hidden:
+            layers += [0] if hide.heads is None else [head.layer for head in hide.heads]
+        return min(layers, default=0)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Encoder(TextReader):
@@ -68,7 +79,7 @@ class Encoder(TextReader):
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
 
-    @property
+    @cached_property
     def content(self) -> str:
         """sha256 of weights, configuration, tokeniser, pooling and modules: a copy and the same Hub revision have the same.
 
@@ -241,7 +252,8 @@ class Encoder(TextReader):
     ) -> Tensor:
         """The word's last hidden state in copies of its sentence, each with its own patches and hidden tokens: (copies, d_model).
 
-        progress as in `knock_out`. The copies run in batches of about 4,096 tokens. layers: what each layer reads, too, the
+        progress as in `knock_out`. The copies run in batches of about 4,096 tokens, each from its first changed layer
+        on where that can be. layers: what each layer reads, too, the
         last hidden state last: (copies, n_layers + 1, d_model).
         """
         word = self.placed(word)
@@ -250,12 +262,18 @@ class Encoder(TextReader):
         for copy in copies:
             self._check_changes(word.sentence, copy.patches, copy.hidden)
 
-        def changed(some: Sequence[Copy]) -> list[Tensor]:
-            own = self.in_copies(some, layers)
+        join = not layers and any(copy.start for copy in copies) and self.joinable
+        order = sorted(range(count), key=lambda at: copies[at].start) if join else range(count)
+
+        def changed(some: Sequence[int]) -> list[Tensor]:
+            chosen = [copies[at] for at in some]
+            starts = [copy.start for copy in chosen]
+            own = self._joined(chosen, starts).mean(dim=1) if join else self.in_copies(chosen, layers)
             self.check_finite(word.sentence, [own])
             return list(own)
 
-        vectors = in_passes(changed, copies, n, progress)
+        found = dict(zip(order, in_passes(changed, order, n, progress)))
+        vectors = [found[at] for at in range(count)]
         shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
         return torch.stack(vectors) if vectors else torch.zeros(shape)
 
@@ -275,6 +293,35 @@ class Encoder(TextReader):
             own = torch.stack([state[row, position].float().cpu() for state in states], dim=1)
         vectors = torch.stack([each.mean(dim=0) for each in own.split([len(word.positions) for word in words])])
         return vectors if layers else vectors[:, 0]
+
+    def _joined(self, copies: Sequence[Copy], joins: Sequence[int]) -> Tensor:
+        """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
+        word, patches, hidden = copies[0].word, [()], [()]
+        for copy in copies:
+            patches.append(copy.patches)
+            hidden.append(copy.hidden)
+        with torch.no_grad(), self.pass_over(len(patches), len(word.sentence.ids)):
+            recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins)
+            last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state
+            return last[1:, list(word.positions)].float().cpu()
+
+    @cached_property
+    def joinable(self) -> bool:
+        """Whether copies may join a pass at later layers: tried, with nothing changed. Lower precisions round by the batch."""
+        encoding, layers = self.encode(JOINING), range(self.n_layers)
+        if self.dtype != "float32" or not encoding.recordings:
+            return False
+        joining.install(self.model, [recording.module for recording in encoding.recordings])
+        try:
+            joined = self._joined([Copy(PlacedWord(encoding, tuple(range(len(encoding.ids)))))] * len(layers), layers)
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            return False
+        apart = joined - encoding.hidden[-1]
+        return len(joined) == len(layers) and float(apart.abs().max()) <= JOINED * float(
+            encoding.hidden[-1].abs().max()
+        )
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
         """What each run changes: None every head alone; else each head alone, and those in a tuple together."""

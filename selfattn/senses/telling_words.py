@@ -8,6 +8,7 @@ Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Re
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,8 +99,12 @@ class HiddenWordsReport(OfTables):
 
     def chance_of(self, share: float) -> float:
         """How many of the words' moves about this long go in the wrong direction, 0 to 1; NaN where none is about this long."""
-        about = self.named["share"][lambda moves: (moves.abs() >= share - NEAR) & (moves.abs() < share + NEAR)]
-        return float((about < 0).mean())
+        about = self._moves[(abs(self._moves) >= share - NEAR) & (abs(self._moves) < share + NEAR)]
+        return float((about < 0).mean()) if len(about) else math.nan
+
+    @cached_property
+    def _moves(self) -> np.ndarray:
+        return self.named["share"].to_numpy()
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
 """The main view: which word another gets its meaning from in two sentences, and through which heads."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,13 +23,14 @@ from selfattn.analysis.hiding import (
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.word_map import Attended, attended
 from selfattn.charts import share
+from selfattn.charts.vega import Spec
 from selfattn.charts.way import way
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.panel import Live, Panel, Tables
+from selfattn.panel import Live, Look, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ALL, CLEAR, NAMED
@@ -100,17 +102,12 @@ def put_together(
     means: SenseMeans | None = None,
     over_many: HiddenWordsReport | None = None,
     profiles: HeadProfiles | None = None,
-    hidden: Sequence[int | None] = (None, None),
-    head: Head | None = None,
     guess: bool = False,
-    guessed: tuple[int, int] | None = None,
-    code: str = "",
 ) -> Panel:
     """The panel of what was measured. heads: of the leading words, the larger share first, then of others that were run.
 
-    means: of the senses that `pair` is about; over_many, profiles: as in `main_view`. hidden, head: what the visitor has chosen,
-    words by their numbers in `pair.words`; None: no word, the leading head. guess: the live figure asks first. guessed: the
-    word that was guessed then, (side, number). code: the lines that compute it.
+    means: of the senses that `pair` is about; over_many, profiles: as in `main_view`. guess: the live figure asks first. No word
+    is hidden, and the leading head is chosen: `chosen` changes that.
     """
     if pair.senses is not None and means is None:
         raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
@@ -118,21 +115,20 @@ def put_together(
     named = named_words(pair, level)
     bars = tuple(attended(placed, _run(share) or None) for placed, share in zip(pair.placed, pair.share))
     line = line_of(pair, means) if any(map(_run, pair.share)) and not _no_way(pair) else None
-    if head is None:
-        head = (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(bars)
+    head = (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(bars)
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
         beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None), line=line, named=named, level=level,
         over_many=over_many, profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair),
-        hidden=hidden, head=head,
+        head=head,
     )  # fmt: skip
     question = f'Which word would change "{_word(pair)}" most? Click one.'
     run = {("AB"[each.side], each.word.start): each.share for each in heads if each.exact}
     return Panel(
         name=NAME,
         finding=finding(pair, named, level),
-        picture=lambda look: way(data, look.theme, look.width),
+        picture=partial(_drawn, data),
         alt=_alt(pair, line, heads),
         tables=Tables(
             {
@@ -148,11 +144,35 @@ def put_together(
             **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars)},
             "curves": pair.curves.numpy(),
         },
-        code=code,
         method="" if guess else _method(encoder, pair, means, over_many),  # it gives the answer away
-        live=Live("way", asking(data, question) if guess else data | ({"guessed": list(guessed)} if guessed else {})),
-        share=None if guess else lambda look: share.share(data, look.theme),
+        live=Live("way", asking(data, question) if guess else data),
+        share=None if guess else partial(_shared, data),
     )
+
+
+def chosen(
+    panel: Panel,
+    hidden: Sequence[int | None] = (None, None),
+    head: int | None = None,
+    guessed: tuple[int, int] | None = None,
+) -> Panel:
+    """The panel with what a visitor has chosen: the hidden words and the guessed one (side, number) by their numbers in
+    `pair.words`, the head by its number in `Encoder.all_heads` (None: the leading one).
+    """
+    if panel.live is None or panel.live.data["guess"]:
+        return panel
+    head = panel.live.data["chosen"]["head"] if head is None else head
+    guess = {"guessed": list(guessed)} if guessed else {}
+    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head}, **guess)
+    return replace(panel, live=live, picture=partial(_drawn, live.data), share=partial(_shared, live.data))
+
+
+def _drawn(data: Mapping[str, Any], look: Look) -> Spec:
+    return way(data, look.theme, look.width)
+
+
+def _shared(data: Mapping[str, Any], look: Look) -> Spec:
+    return share.share(data, look.theme)
 
 
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:

@@ -96,7 +96,6 @@ def way_data(
     over_many: HiddenWordsReport | None,
     profiles: HeadProfiles | None,
     reason: str,
-    hidden: Sequence[int | None],
     head: Head,
 ) -> dict[str, Any]:
     """All that the browser shows and may be asked. heads: of the words whose heads are known; named: the words named in A, B.
@@ -124,7 +123,7 @@ def way_data(
             "habits": _habits(profiles),
             "reason": reason,
         },
-        "chosen": {"hidden": list(hidden), "head": head.layer * encoder.n_heads + head.head},
+        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head},
     }
 
 

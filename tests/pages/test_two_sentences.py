@@ -9,7 +9,7 @@ import torch
 from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
-from selfattn.dashboard import answer, pickers, session, word_figure
+from selfattn.dashboard import answer, download, pickers, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
@@ -205,6 +205,17 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
     exact.clear()
     assert exact_now(open_link())
     assert exact[0] == [False, False] and exact[-1] == [True, True]
+
+
+def test_the_script_runs_once(main_view, monkeypatch):
+    """Exact heads come by the figure alone; "Download" has them at once."""
+    runs, offered, noted = [], [], word_figure.note_hidden
+    monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
+    shown = download.show_download
+    monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels[0]), shown(page)))
+    at = main_view.text_input(key="b").set_value("The bank kept the money of a widow.").run()
+    assert len(runs) == 1 and all(side["exact"] for side in figure(at)["sides"])
+    assert offered[-1].live.data == figure(at)
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])

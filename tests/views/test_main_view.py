@@ -13,13 +13,12 @@ from selfattn import load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.word_map import attended
-from selfattn.encoders.capture import Head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.panel import Live
+from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import stored
-from selfattn.views.main_view import finding, leading_words, main_view, measured, named_words, put_together
+from selfattn.views.main_view import chosen, finding, leading_words, main_view, measured, named_words, put_together
 from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
@@ -297,13 +296,13 @@ def test_guess_gives_nothing_away(encoder, made):
 
 def test_what_a_visitor_chose(encoder, made):
     pair, panel = made("bank")
-    asked = put_together(
-        encoder, pair, [], means=sense_means(encoder, LABELLED, "bank"), hidden=(6, None), head=Head(3, 7)
-    )
-    assert (
-        asked.live.data["chosen"] == {"hidden": [6, None], "head": 43}
-        and asked.live.data["key"] == panel.live.data["key"]
-    )
+    asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
+    assert asked.live.data == panel.live.data | {"chosen": {"hidden": [6, None], "head": 43}, "guessed": [1, 2]}
+    assert asked.picture(Look()) != panel.picture(Look()) == chosen(panel).picture(Look())
+    with pytest.raises(jsonschema.ValidationError):
+        chosen(panel, (6,))
+    guess = put_together(encoder, pair, [], means=sense_means(encoder, LABELLED, "bank"), guess=True)
+    assert chosen(guess, (6, None), head=43) is guess
 
 
 def test_data_that_break_the_schema_are_refused(made):

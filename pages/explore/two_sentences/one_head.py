@@ -5,7 +5,6 @@ from functools import partial
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.cache import cached, cached_hidden, hides_key
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
@@ -36,7 +35,7 @@ def pick(encoder: Encoder) -> None:
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
     """Show the chosen head's maps, and the kernel figure of the word's row, with the visitor's words hidden."""
-    head = this_page().head = chosen_head(encoder, leading_head_of(encoder, pair, way))
+    head = this_page().head = chosen_head(encoder, this_page().leading)
     sides = dict(pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(encoder, pair, way)
     sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}

@@ -4,7 +4,6 @@ import streamlit as st
 
 from pages.explore.two_sentences import guess, one_head
 from pages.explore.two_sentences.gallery import LINKS
-from selfattn.analysis.hiding import HiddenPair
 from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
@@ -13,8 +12,9 @@ from selfattn.dashboard.figures import literal, say, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import keep_head, segmented
-from selfattn.dashboard.word_figure import hidden_words_now, note_hidden, show_figure
+from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure
 from selfattn.encoders.encoder import Encoder
+from selfattn.panel import Panel
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
 from selfattn.views.nearest_sentences import nearest_sentences
@@ -28,12 +28,19 @@ def pick_way(encoder: Encoder, pair: Pair) -> str:
         return segmented("How far it moves", answer.NAMED, key=session.WAY, default=answer.SENSES)
 
 
-def show_layers(encoder: Encoder, pair: Pair, found: HiddenPair) -> None:
+def show_layers(encoder: Encoder, pair: Pair, way: str) -> None:
     """Show the cosines layer by layer, and those with labelled sentences of A's sense."""
+
+    def make(_: object) -> tuple[Panel, str]:
+        found, beside = answer.hidden_of(encoder, pair, way), answer.beside_its_sense(encoder, pair)
+        return layer_by_layer(found), beside_its_sense(found, *beside) if beside else ""
+
+    key = ("layers", pair.key, way, answer.labels_key(encoder, pair.word))
+    panel, beside = cached(encoder, key, make)
     with st.expander("Layer by layer"):
-        show_panel(layer_by_layer(found))
-        if beside := answer.beside_its_sense(encoder, pair):
-            say(beside_its_sense(found, *beside))
+        show_panel(panel)
+        if beside:
+            say(beside)
 
 
 def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
@@ -69,8 +76,8 @@ way = pick_way(encoder, pair)
 found = answer.hidden_of(encoder, pair, way)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
-leading = answer.leading_head_of(encoder, pair, way)
-show_part("kept_head", lambda: keep_head(leading), computes=False)
+page.leading = answer.leading_head_of(encoder, pair, way)
+show_part("kept_head", lambda: keep_head(page.leading), computes=False)
 note_hidden(encoder, way)
 asked = guess.asked()
 with page.beside:
@@ -80,10 +87,9 @@ if not asked:  # what follows gives the answer away
     st.subheader("The chosen head", anchor=False)
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, pair, way))
-    show_layers(encoder, pair, found)
+    show_layers(encoder, pair, way)
     show_nearest(encoder, pair, way)
     with st.expander("Six views to open"):
         st.markdown("\n".join(LINKS))
         show_link("from-scratch", "New to attention? Start here")
-    if answer.complete(encoder, pair, way):
-        st.rerun()
+    complete_figure(encoder, way)

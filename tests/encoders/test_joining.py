@@ -1,0 +1,53 @@
+"""Copies of a sentence that join its pass at the layer where they first differ: the numbers of the plain way, in less work."""
+
+import pytest
+import torch
+
+from selfattn import Head, Patch
+from selfattn.encoders.encoder import Encoder
+from tests.encoders.test_families import RECOMPUTED
+from tests.encoders.test_hiding import ALL_HEADS_ALONE, TEXT
+
+
+@pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ALL_HEADS_ALONE])
+@pytest.mark.slow
+def test_joined_matches_plain(encoder_of, monkeypatch, name):
+    """One head of each layer, out of order, and two together; hidden from a split word, and heads removed."""
+    encoder = encoder_of(name)
+    sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
+    zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
+
+    def changed() -> list[torch.Tensor]:
+        hidden = encoder.hide(TEXT, (3, 4), [(6, 7)] * len(sets), heads=sets)
+        return [hidden, encoder.changed_vectors((TEXT, 4), zero)]
+
+    assert encoder.joinable
+    joined = changed()
+    with monkeypatch.context() as patch:
+        patch.setattr(Encoder, "joinable", False)
+        patch.delitem(vars(encoder), "joinable")
+        plain = changed()
+    for ours, theirs in zip(joined, plain):
+        torch.testing.assert_close(ours, theirs, atol=1e-5 * float(theirs.abs().max()), rtol=0)
+        assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # each does something of its own
+
+
+def test_layers_before_the_first_change_run_once(encoder, monkeypatch):
+    batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
+    for layer in encoder.model.encoder.layer:
+        dense = layer.output.dense
+        counted = lambda states, dense=dense: (batches.append(len(states)), receive(dense, states))[1]  # noqa: E731
+        monkeypatch.setattr(dense, "forward", counted)
+    assert encoder.joinable
+    batches.clear()
+    encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(4, 0)], [Head(2, 1)], [Head(4, 5)]])
+    assert batches == [1, 1, 2, 2, 4, 4]
+
+
+def test_where_joining_fails_the_plain_way_is_taken(encoder_of):
+    """In XLM no module is a layer."""
+    encoder = encoder_of("XLM")
+    assert not encoder.joinable
+    vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
+    removed = encoder.encode(TEXT, patches=encoder.removed([Head(1, 0)]))
+    torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
