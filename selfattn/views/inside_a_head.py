@@ -22,7 +22,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.projections import Projected, output_weight
 from selfattn.kernel import AttentionTrace
 from selfattn.panel import Look, Panel, Tables
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
 TERMS = 6  # of a product, written out

@@ -57,9 +57,11 @@ def kernel_data(
         for line in code.split("\n")
     ]
     return {
-        "version": 1,
+        "version": 2,
         "key": "a key",
         "about": "One head, step by step.",
+        "findings": [f'"{query}" gives another token most of its weight: 0.6{i}.' for i in range(len(texts))],
+        "context": "The context is the mean.",
         "below": list(below),
         "clicks": clicks,
         "places": PLACES,
@@ -70,6 +72,7 @@ def kernel_data(
         ],
         "code": [{"text": text, "makes": makes} for text, makes in lines],
         "sides": sides,
+        "plane": None,
     }
 
 

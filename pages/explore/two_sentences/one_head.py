@@ -17,7 +17,7 @@ from selfattn.dashboard.word_figure import hidden_words_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.one_head import SOURCES, Sides, against, head_maps
 
