@@ -27,13 +27,13 @@ function planePart(view) {
       element("figcaption", {}, [element("strong", {}, "Query and keys"), " are compared"]),
       element("p", "small", "Drag the query’s tip, or use the arrow keys. Thick: a large score; red: below 0."),
       compared.svg,
+      back,
     ]),
     element("figure", {}, [
       element("figcaption", {}, [element("strong", {}, "Values"), " are mixed by the weights"]),
       element("p", "small", "Thick: a large weight. Dashed: weight × value, head to tail, to the context."),
       mixed.svg,
     ]),
-    back,
   ]);
   let at = plane.query;
 
@@ -162,7 +162,7 @@ function place(labels, origin) {
   for (const { tip, node } of labels) {
     const [[x, y], width] = [tip, node.getComputedTextLength()];
     const boxes = [x + 11, x - 11 - width, x - width / 2].flatMap((left) =>
-      [-8, 5, 20, -16, 30].map((by) => [clamp(left, SIDE - width), clamp(y + by - LINE, SIDE - LINE - 4)]),
+      [-8, 5, 20, -16, 30].map((by) => [clamp(left, SIDE - width - 4), clamp(y + by - LINE, SIDE - LINE - 4)]),
     );
     const meets = ([left, top]) =>
       taken.filter(([l, t, w]) => left < l + w && l < left + width && Math.abs(t - top) < LINE).length * 10 +
