@@ -110,7 +110,7 @@ function planeOf(vectors, room) {
     grid.push(shape("text", { class: "tick", x, y: SIDE - 4, "text-anchor": "middle" }, decimal(i, 0)));
     if (i) grid.push(shape("text", { class: "tick", x: 4, y: y + 4 }, decimal(i, 0)));
   }
-  const marks = shape("g");
+  const [marks, widths] = [shape("g"), new Map()]; // measuring a text lays out the whole page: once each
   const svg = shape("svg", { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}` }, [...grid, marks]);
   return {
     svg, low, high, to,
@@ -122,7 +122,11 @@ function planeOf(vectors, room) {
     draw(arrows, tips, names) {
       const labels = namesAt(tips.map(to), names);
       marks.replaceChildren(...arrows, ...labels.map(({ node }) => node));
-      place(labels, to([0, 0]));
+      for (const { node } of labels) {
+        const text = node.textContent;
+        if (!widths.get(text)) widths.set(text, node.getComputedTextLength());
+      }
+      place(labels, widths, to([0, 0]));
     },
   }; // prettier-ignore
 }
@@ -154,13 +158,13 @@ function namesAt(tips, names) {
   });
 }
 
-/** Put the names, which are in the page, clear of each other and of the arrows. */
-function place(labels, origin) {
+/** Put the names clear of each other and of the arrows. widths: by text. */
+function place(labels, widths, origin) {
   const along = (tip, part) => tip.map((end, i) => origin[i] + part * (end - origin[i]));
   const shafts = labels.flatMap(({ tip }) => [0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1].map((part) => along(tip, part)));
   const taken = [];
   for (const { tip, node } of labels) {
-    const [[x, y], width] = [tip, node.getComputedTextLength()];
+    const [[x, y], width] = [tip, widths.get(node.textContent)];
     const boxes = [x + 11, x - 11 - width, x - width / 2].flatMap((left) =>
       [-8, 5, 20, -16, 30].map((by) => [clamp(left, SIDE - width - 4), clamp(y + by - LINE, SIDE - LINE - 4)]),
     );
