@@ -300,7 +300,8 @@ def test_both_looks_can_be_read(open_kernel, scheme):
 
 def test_text_is_never_html(open_kernel):
     evil = "<img/src=x/onerror=window.broken=1>"
-    data = kernel_data((f"bank {evil} .", f"{evil} bank"), terms=(evil,), code=evil, below=(evil,))
+    data = kernel_data((f"bank {evil} .", f"{evil} bank"), terms=(evil,), below=(evil,))
+    data["code"].insert(0, {"text": evil, "makes": ""})
     page = open_kernel(data)
     row(page, 1).hover()
     row(page, 1).get_by_role("button").hover()
