@@ -14,6 +14,7 @@ from torch import Tensor
 
 from selfattn import kernel, numbers
 from selfattn.analysis.compare import align
+from selfattn.charts.kernel_figure import read
 from selfattn.charts.labels import isolated_words
 from selfattn.kernel import AttentionTrace
 from selfattn.views.kernel_lines import source
@@ -92,7 +93,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
     """The ends of a column's bars, and the letters of its longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
-    finite = [value for value in map(_value, texts) if math.isfinite(value)]
+    finite = [value for value in map(read, texts) if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([1.0 if column["kind"] == "share" else 0.0, *finite])
     return {"ends": [low, high if high > low else 1.0], "digits": max(map(len, texts), default=0)}
 
@@ -316,7 +317,7 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
     first = max(places, _places(text))
     for more in range(8):
         under = _text(total, places + more)
-        if text.startswith("under") or write(_value(text) / _value(under)) == share:
+        if text.startswith("under") or write(read(text) / read(under)) == share:
             break
         text = _text(exponential, first + more + 1)
     return text, under, share
@@ -338,11 +339,7 @@ def _text(value: float, places: int) -> str:
 
 def _number(value: float, places: int) -> float:
     """A number as it is printed."""
-    return _value(_text(value, places))
-
-
-def _value(text: str) -> float:
-    return 0.0 if text.startswith("<") else float(text.replace(MINUS, "-").replace("∞", "inf"))
+    return read(_text(value, places))
 
 
 def _places(text: str) -> int:
