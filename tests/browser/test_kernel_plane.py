@@ -161,6 +161,7 @@ def test_keyboard_alone(open_plane):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert_shown(page, data_of())
+    assert focused(page) == "query"
 
 
 def test_a_rerun_keeps_the_query_another_example_does_not(open_plane):

@@ -11,17 +11,22 @@ function planePart(view) {
   const asks = sides[0].query.text;
   const compared = planeOf([plane.query, ...plane.keys], 1);
   const mixed = planeOf(plane.values, 0.5);
-  const handle = shape("g", {
-    class: "handle", role: "slider", tabindex: 0, "aria-label": `The query of ${quoted(asks)}; arrow keys move it`,
-    "aria-valuemin": compared.low, "aria-valuemax": compared.high, "data-id": "query",
-  }, [shape("circle", { class: "reach", r: 24 }), shape("circle", { r: 8 })]); // prettier-ignore
+  const handle = shape(
+    "g",
+    {
+      class: "handle",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": `The query of ${quoted(asks)}; arrow keys move it`,
+      "aria-valuemin": compared.low,
+      "aria-valuemax": compared.high,
+      "data-id": "query",
+    },
+    [shape("circle", { class: "reach", r: 24 }), shape("circle", { r: 8 })],
+  );
   compared.svg.append(handle);
   assign(mixed.svg, "role", "img");
-  const back = element(
-    "button",
-    { type: "button", class: "toggle", onclick: () => view.move(plane.query) },
-    plane.back,
-  );
+  const back = element("button", { type: "button", class: "toggle", onclick: goBack }, plane.back);
   const node = element("div", "planes", [
     element("figure", {}, [
       element("figcaption", {}, [element("strong", {}, "Query and keys"), " are compared"]),
@@ -44,6 +49,12 @@ function planePart(view) {
     });
     view.move(at);
   }
+
+  function goBack() {
+    view.move(plane.query);
+    handle.focus(); // the button is about to hide
+  }
+
   filled(handle, {
     onpointerdown(event) {
       event.preventDefault();
@@ -113,7 +124,10 @@ function planeOf(vectors, room) {
   const [marks, widths] = [shape("g"), new Map()]; // measuring a text lays out the whole page: once each
   const svg = shape("svg", { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}` }, [...grid, marks]);
   return {
-    svg, low, high, to,
+    svg,
+    low,
+    high,
+    to,
     /** The position under the pointer. */
     under({ clientX, clientY }) {
       const { left, top, width } = svg.getBoundingClientRect();
@@ -128,7 +142,7 @@ function planeOf(vectors, room) {
       }
       place(labels, widths, to([0, 0]));
     },
-  }; // prettier-ignore
+  };
 }
 
 /** An arrow from the origin; of a zero vector a dot. depth: 0 to 1, its thickness. */
