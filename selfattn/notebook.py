@@ -40,7 +40,7 @@ from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
 from selfattn.views import all_heads as all_heads_view
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.main_view import main_view
 from selfattn.views.one_head import against, head_maps

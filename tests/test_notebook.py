@@ -20,7 +20,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.senses import HiddenWordsReport, random_twin
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts

@@ -30,7 +30,7 @@ from selfattn.examples import other_sentences
 from selfattn.senses import HeadProfiles
 from selfattn.tidy_tables import heads_frame
 from selfattn.views.all_heads import FORMULAS, every_head, one_map, opened_map, overlays, profile, word_lines
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 

@@ -14,13 +14,10 @@ PLANE = 320  # pixels of a square plane
 HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
-def arrows(
-    frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE, path: pd.DataFrame | None = None
-) -> Spec:
+def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink.
 
-    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side. path: dashed
-    steps from (x, y) to (x1, y1), each with its label.
+    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -49,14 +46,7 @@ def arrows(
         *(layer for strong in (False, True) for layer in _tip_labels(tip, theme, strong)),
         marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
     ]
-    datasets = {"arrows": data}
-    if path is not None:
-        datasets["path"] = path
-        start = {name: field(name, scale=domain) for name in "xy"}
-        end = {"x2": {"field": "x1"}, "y2": {"field": "y1"}}
-        look = {"strokeDash": [4, 3], "strokeWidth": 2, "color": theme.sentence_b}
-        layers.append(marks("rule", {**start, **end, "tooltip": nominal("label")}, "path", **look))
-    return layered(layers, datasets, theme, size, size, data={"name": "arrows"})
+    return layered(layers, {"arrows": data}, theme, size, size, data={"name": "arrows"})
 
 
 def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataFrame) -> Spec:

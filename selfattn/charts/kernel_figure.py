@@ -21,10 +21,10 @@ FEW = 4  # numbers: a strip of so few prints them
 PALE = 0.5  # bars of rows that aren't lit
 
 
-def kernel_figure(data: Data, theme: Theme, width: int | None = None, title: str = "") -> Spec:
-    """The figure `width` pixels wide, with a title; without strips below 640."""
+def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
+    """The figure `width` pixels wide; without strips below 640."""
     figure = _Figure(data, theme, width or WIDTH)
-    figure.draw(title)
+    figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
 
 
@@ -58,9 +58,13 @@ class _Figure:
             self.left[column["id"]] = (x, own)
             x += own + GAP
 
-    def draw(self, title: str) -> None:
-        if title:
-            self.y = self.sheet.lines(0, TITLE, wrapped(title, self.width, TITLE, True), TITLE, bold=True) + 4
+    def draw(self) -> None:
+        for side, finding in zip(self.data["sides"], self.data["findings"]):
+            named = f"{side['name']}: {finding}" if side["name"] else finding
+            self.y = (
+                self.sheet.lines(0, self.y + TITLE, wrapped(named, self.width, TITLE, True), TITLE, bold=True) - TITLE
+            )
+        self.y += TITLE
         below, small = self.y, self.head - 1
         for column in self.columns:
             x, width = self.left[column["id"]]
@@ -71,7 +75,7 @@ class _Figure:
         self.y = below - 4
         for side in self.data["sides"]:
             self._side(side)
-        for line in self.data["below"]:
+        for line in [self.data["context"], *self.data["below"]]:
             self.y = self.sheet.lines(0, self.y + 16, wrapped(line, self.width, SMALL), SMALL, self.theme.muted) - 16
 
     def _side(self, side: Data) -> None:

@@ -134,7 +134,7 @@ def show_panel(
     mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
     """
     note_panel(panel, first)
-    if panel.finding and "finding" not in (panel.live.data if panel.live else {}):
+    if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
     if panel.live:
         show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)

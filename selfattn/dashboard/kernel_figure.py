@@ -1,13 +1,13 @@
 """The kernel figure on a page: the token whose row it shows, chosen by a click and kept in the address."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached_separate_error, encoder_key
+from selfattn.dashboard.cache import cached, cached_separate_error, encoder_key, hides_key
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import linked, say_what_is_missing
 from selfattn.encoders.capture import Head
@@ -15,6 +15,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
+from selfattn.views.kernel_row import word_row
+from selfattn.views.kernel_view import kernel_panel
 
 Sides = Mapping[str, PlacedWord[Encoding]]  # the word by the sentence's name, "A", "B"; "": A and B as one text
 
@@ -37,6 +39,21 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
             missing = f"The link asks for token {{!r}}, which {name} hasn't got.".format
             say_what_is_missing(key, possible, f"token {position}", missing)
     return found
+
+
+def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
+    """Return the panel of these tokens' rows, from the cache where it was made before."""
+
+    def make(_: object) -> Panel:
+        rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
+        return kernel_panel(rows, head=head, errors=errors_of(encoder, [*sides.values()], head))
+
+    return cached(encoder, ("kernel figure", head, *rows_key(sides, queries)), make)
+
+
+def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
+    """Return the key of these sentences with their hidden words, and of the tokens whose rows are shown."""
+    return tuple((name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
 def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:

@@ -24,7 +24,7 @@ from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import WEIGHT, decimal, vector
-from selfattn.views.kernel_data import QueryRow
+from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
@@ -86,11 +86,13 @@ def steps(
             st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
 
 
-def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
+def kernel(
+    stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", *, note: str = "", **said: Any
+) -> None:
     """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
 
     A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name. said:
-    finding and note of the panel.
+    `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
@@ -101,7 +103,7 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
-    panel = replace(kernel_panel(row, clicks=whole), method="", **said)
+    panel = replace(kernel_panel(row, clicks=whole, **said), method="", note=note)
     show_panel(panel, choose=choose, states=("query",) if whole else ())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +22,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.projections import Projected, output_weight
 from selfattn.kernel import AttentionTrace
 from selfattn.panel import Look, Panel, Tables
-from selfattn.views.kernel_data import word_row
+from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
 TERMS = 6  # of a product, written out
@@ -158,7 +158,7 @@ def _written_out(side: Followed, dimension: int) -> Panel:
     return Panel(
         name="one product written out",
         finding=finding,
-        picture=lambda look: product(shown, rest, bias, names, look.theme),
+        picture=cache(lambda look: product(shown, rest, bias, names, look.theme)),
         alt=f"{finding} The {len(shown)} largest, the others together, and the bias, as bars.",
         tables=Tables({"one product written out": lambda: terms}),
         one_head=True,
@@ -259,6 +259,7 @@ def _strips(
 ) -> Panel:
     """A panel of vectors: for each name in rows a title and a strip a sentence. lengths: on one scale, each with its length."""
 
+    @cache
     def picture(look: Look) -> Spec:
         groups = []
         for each, own in rows.items():

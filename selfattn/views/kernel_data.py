@@ -5,7 +5,6 @@ A number that is printed travels as its text; the numbers of a strip travel as w
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,20 +14,18 @@ from torch import Tensor
 
 from selfattn import kernel, numbers
 from selfattn.analysis.compare import align
-from selfattn.charts.code_view import source
+from selfattn.charts.kernel_figure import read
 from selfattn.charts.labels import isolated_words
-from selfattn.encoders.capture import Head
-from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
+from selfattn.views.kernel_lines import source
+from selfattn.views.kernel_row import QueryRow, leading
 from selfattn.words import fold
 
-VERSION = 1
+VERSION = 2
 VECTORS, HANDED = 4, 3  # decimals of queries, keys and values, and of weight x value
-MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
-LEADING = 24
 FEW = 4  # numbers: a strip of so few prints them
 MINUS = "−"
+CONTEXT = "The context is the weighted mean of the values: what this head hands on."
 # The lines of the kernel that make a column, by the names of their results.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
@@ -36,88 +33,21 @@ MAKES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class QueryRow:
-    """One token's row of a head: what it attends to, with every step."""
-
-    trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
-    tokens: tuple[str, ...]  # n
-    query: int  # the token whose row it is; -1 (and `first` too): none of them
-    name: str = ""  # "A" or "B"
-    first: int = 0  # the token of the trace's first row
-    special: tuple[bool, ...] = ()  # n, or (): none is
-    word: tuple[int, ...] = ()  # the positions of the word that the page is about
-    text: str = ""  # what asks, where it is none of the tokens
-
-    @property
-    def row(self) -> int:
-        """The row of the trace."""
-        return self.query - self.first
-
-    @property
-    def asks(self) -> str:
-        """The query's token, or what asks."""
-        return self.text or self.tokens[self.query]
-
-    def of(self, step: str) -> Tensor:
-        """A step's numbers of this row: "scores", "scaled", "masked", "exponentials" or "weights", (n,); "query", (d_head,)."""
-        return getattr(self.trace, step)[self.row]
-
-    @property
-    def terms(self) -> dict[str, Tensor]:
-        """The terms that are added to the scaled scores, (n,) by name; a float mask that changes this row is one, "mask"."""
-        shape, mask = self.trace.scores.shape, self.trace.mask
-        found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
-        if mask is not None and mask.dtype != torch.bool:
-            found["mask"] = mask.expand(shape)[self.row].to(self.trace.scores.dtype)
-        return {name: values for name, values in found.items() if name != "mask" or values.any()}
-
-    @property
-    def hidden(self) -> list[bool]:
-        """The tokens that it may not attend to, (n,)."""
-        return (self.of("masked") == -math.inf).tolist()
-
-    @property
-    def handed(self) -> Tensor:
-        """Weight times value of each token, (n, d_value)."""
-        return self.of("weights")[:, None] * self.trace.value
-
-
-def word_row(
-    placed: PlacedWord[Encoding],
-    head: Head,
-    name: str = "",
-    *,
-    query: int | None = None,
-    trace: AttentionTrace | None = None,
-) -> QueryRow:
-    """The row of a word's first piece, or of any other token of its sentence.
-
-    trace: in place of the head's own, of all tokens. Raises NotRecomputable where the encoder is shown only.
-    """
-    encoding = placed.sentence
-    at = placed.positions[0] if query is None else query
-    first = 0 if trace is not None else at
-    trace = trace or encoding.trace(*head, slice(at, at + 1))
-    whole = {word.start: word.label for word in encoding.words if len(word.positions) == 1}
-    tokens = tuple(whole.get(position, token) for position, token in enumerate(encoding.tokens))
-    return QueryRow(
-        trace=trace, tokens=tokens, query=at, name=name, first=first, special=encoding.special, word=placed.positions,
-    )  # fmt: skip
-
-
 def kernel_data(
     rows: Sequence[QueryRow],
     *,
     key: str,
     about: str,
+    findings: Sequence[str],
     below: Sequence[str] = (),
     clicks: bool = True,
     places: int = 2,
+    back: str = "",
 ) -> dict[str, Any]:
     """All that the browser shows of one row, or of two.
 
-    clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    findings: one a row. clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights. back: as in
+    `kernel_panel`.
     """
     decimals = _decimals(rows, places)
     columns = _columns(rows)
@@ -127,6 +57,8 @@ def kernel_data(
         "version": VERSION,
         "key": key,
         "about": about,
+        "findings": [isolated_words(each) for each in findings],
+        "context": CONTEXT,
         "below": list(map(isolated_words, below)),
         "clicks": clicks,
         "places": decimals,
@@ -134,7 +66,14 @@ def kernel_data(
         "columns": [column | _ends(column, sides) for column in columns],
         "code": _code(),
         "sides": sides,
+        "plane": _plane(rows[0], back) if back else None,
     }
+
+
+def _plane(row: QueryRow, back: str) -> dict[str, Any]:
+    """The vectors of two numbers from which the browser computes the row of another query."""
+    vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
+    return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
@@ -154,7 +93,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
     """The ends of a column's bars, and the letters of its longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
-    finite = [value for value in map(_value, texts) if math.isfinite(value)]
+    finite = [value for value in map(read, texts) if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([1.0 if column["kind"] == "share" else 0.0, *finite])
     return {"ends": [low, high if high > low else 1.0], "digits": max(map(len, texts), default=0)}
 
@@ -205,7 +144,7 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
     columns += [
         ("exponential", "e^x", f"x: {before} {MINUS} largest", "share"),
         ("weight", "weight", "÷ sum of e^x", "share"),
-        ("handed", "weight × value", "summed below: what the word receives", "strip"),
+        ("handed", "weight × value", "summed below: the context", "strip"),
     ]
     keys = ("id", "title", "about", "kind")
     return [dict(zip(keys, each)) | {"makes": MAKES.get(each[0], ["masked"])} for each in columns]
@@ -273,19 +212,6 @@ def _side(
         "sums": sums | ({last: _text(largest, places)} if math.isfinite(largest) else {}),
         "context": whole(row.of("context"), decimals["handed"])[0],
     }
-
-
-def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """The tokens that have a row, in the sentence's order, and the others; of a long sentence those of the largest weights.
-
-    The query itself always has one.
-    """
-    n = len(row.tokens)
-    if n <= MOST:
-        return list(range(n)), []
-    weights = row.of("weights").tolist()
-    first = sorted(range(n), key=lambda at: -math.inf if at == row.query else -weights[at])[:LEADING]
-    return sorted(first), sorted({*range(n)} - {*first})
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
@@ -391,7 +317,7 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
     first = max(places, _places(text))
     for more in range(8):
         under = _text(total, places + more)
-        if text.startswith("under") or write(_value(text) / _value(under)) == share:
+        if text.startswith("under") or write(read(text) / read(under)) == share:
             break
         text = _text(exponential, first + more + 1)
     return text, under, share
@@ -413,11 +339,7 @@ def _text(value: float, places: int) -> str:
 
 def _number(value: float, places: int) -> float:
     """A number as it is printed."""
-    return _value(_text(value, places))
-
-
-def _value(text: str) -> float:
-    return 0.0 if text.startswith("<") else float(text.replace(MINUS, "-").replace("∞", "inf"))
+    return read(_text(value, places))
 
 
 def _places(text: str) -> int:

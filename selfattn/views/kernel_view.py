@@ -12,7 +12,8 @@ from selfattn.charts.kernel_figure import kernel_figure
 from selfattn.encoders.capture import Head
 from selfattn.panel import Live, Panel, Tables
 from selfattn.tidy_tables import context_share
-from selfattn.views.kernel_data import LEADING, MOST, QueryRow, kernel_data
+from selfattn.views.kernel_data import kernel_data
+from selfattn.views.kernel_row import LEADING, MOST, QueryRow
 
 NAME = "kernel"
 ALIKE = 1e-6  # of weights: float32 rounds them
@@ -33,21 +34,33 @@ def kernel_panel(
     places: int = 2,
     code: str = "",
     name: str = NAME,
+    finding: str = "",
+    back: str = "",
 ) -> Panel:
     """The panel of one token's row in one sentence, or in "A" and "B".
 
     rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
     own weights, on the same inputs and in a separate pass (None: not known). clicks: a click on a token asks for its row, as
-    the state "query": [side, position]. places: the decimals of scores, e^x and weights.
+    the state "query": [side, position]. places: the decimals of scores, e^x and weights. finding: in place of the row's own.
+    back: the label of a button that returns to this query; with it the query, of two numbers, can be dragged in its plane.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
-    about, said = alt(rows, head), finding(rows)
+    about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
     key = hashlib.sha256(repr((head, [(row.name, row.tokens) for row in rows])).encode()).hexdigest()[:16]
-    data = kernel_data(rows, key=key, about=about, below=_below(rows, errors), clicks=clicks, places=places)
+    data = kernel_data(
+        rows,
+        key=key,
+        about=about,
+        findings=findings,
+        below=_below(rows, errors),
+        clicks=clicks,
+        places=places,
+        back=back,
+    )
     return Panel(
         name=name,
-        finding=said,
-        picture=lambda look: kernel_figure(data, look.theme, look.width, said),
+        finding=" ".join(f"In {row.name}, {each}" if len(rows) > 1 else each for row, each in zip(rows, findings)),
+        picture=lambda look: kernel_figure(data, look.theme, look.width),
         alt=about,
         tables=Tables({"steps": lambda: steps_frame(rows), "dimensions": lambda: dimensions_frame(rows)}),
         arrays=_arrays(rows),
@@ -59,14 +72,12 @@ def kernel_panel(
     )
 
 
-def finding(rows: Sequence[QueryRow]) -> str:
-    """The token that gets most weight, in the sentence where it gets more."""
-    row = max(rows, key=lambda row: float(row.of("weights").max()))
+def largest_weight(row: QueryRow) -> str:
+    """State the token that gets most weight."""
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
-    where = f"In {row.name}, " if len(rows) > 1 else ""
     if not weights[at] > 0:
-        return f"{where}{query} may attend to no token: all its weights are 0."
+        return f"{query} may attend to no token: all its weights are 0."
     alike, may = int((weights >= weights[at] - ALIKE).sum()), row.hidden.count(False)
     if alike > 1:
         tokens = (
@@ -76,10 +87,12 @@ def finding(rows: Sequence[QueryRow]) -> str:
             if may == len(weights)
             else "every token that it may see"
         )
-        return f"{where}{query} gives {tokens} the same weight{', the largest' * (alike < may)}: {numbers.weight(weights[at])}."
+        return (
+            f"{query} gives {tokens} the same weight{', the largest' * (alike < may)}: {numbers.weight(weights[at])}."
+        )
     to = "itself" if at == row.query else _named(row, at)
     much = "most of its weight" if weights[at] >= MUCH else "more weight than any other token"
-    return f"{where}{query} gives {to} {much}: {numbers.weight(weights[at])}."
+    return f"{query} gives {to} {much}: {numbers.weight(weights[at])}."
 
 
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from selfattn.charts.code_view import kernel_lines
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
+from selfattn.views.kernel_lines import kernel_lines
 
 Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
 

@@ -36,7 +36,7 @@ def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server)
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # as an older link has it
     expect(page.get_by_text("The link is an older one")).to_be_visible()
-    expect(page.get_by_text('In A, "bank" gives "river" most of its weight: 0.63.', exact=True)).to_be_visible()
+    expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.', exact=True)).to_be_visible()
     page.get_by_role("button", name=re.compile("^sat")).first.click()
     wait_for_address(page, "piece_a=2")
     wait_until_idle(page)

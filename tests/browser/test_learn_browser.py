@@ -115,6 +115,20 @@ def test_a_projector_has_large_type_and_no_menu_and_its_remote_steps_where_no_fi
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
+def test_arrow_keys_move_a_figures_query_and_not_the_stop(server, page):
+    open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
+    query = page.get_by_role("slider", name='The query of "it"')
+    query.press("ArrowRight")
+    expect(query).to_have_attribute("aria-valuenow", "3.1")
+    query.hover()
+    page.mouse.down()
+    box = page.locator(".plane").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    expect(query).to_have_attribute("aria-valuetext", re.compile(r"^\[2\.0, 2\.0\]"))
+    heading(page, "geometry")
+
+
 @pytest.mark.parametrize("answers", [False, True])
 def test_the_sheet_is_one_page_of_a4(page, answers):
     page.set_content(worksheet.page(answers))

@@ -41,7 +41,7 @@ def boxes(spec):
 @pytest.mark.parametrize("width", [None, 500])
 def test_every_number_is_the_datas(name, width):
     data = VARIANTS[name]
-    texts = texts_of(kernel_figure(data, LIGHT, width, "A title."))
+    texts = texts_of(kernel_figure(data, LIGHT, width))
     for row in rows_of(data):
         assert row["text"] in texts
         for text in row["cells"].values():
@@ -52,6 +52,7 @@ def test_every_number_is_the_datas(name, width):
             assert f"{'Σ' if column in ('exponential', 'weight') else 'max'} {text}" in texts
         lit = max(side["rows"], key=lambda row: float(row["fine"]))
         written = " ".join(texts)
+        assert set(data["findings"][data["sides"].index(side)].split(" ")) <= set(written.split(" "))
         for _, step in lit["steps"]:
             assert all(part in written for part in step.split(" "))
     titles = [raised(column["title"]) for column in data["columns"] if width is None or column["kind"] != "strip"]
@@ -103,7 +104,7 @@ def test_the_row_of_the_largest_weight_is_lit():
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 800, 400])
 def test_nothing_is_cut_or_collides(name, width):
-    spec = kernel_figure(VARIANTS[name], LIGHT, width, "In A, the token gives another most of its weight: 0.63.")
+    spec = kernel_figure(VARIANTS[name], LIGHT, width)
     found = boxes(spec)
     inside = (width or 1100) + 17
     assert [text for text, left, _, right, _ in found if left < 0 or right > inside] == []

@@ -15,8 +15,8 @@ from pages.learn.from_scratch.lesson_pages import (
 )
 from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
-from selfattn.charts.code_view import source
 from selfattn.lessons import worked_example
+from selfattn.views.kernel_lines import source
 
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():

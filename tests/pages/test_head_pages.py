@@ -94,6 +94,8 @@ def test_the_switches_act_on_the_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
+    assert [" the same weight: " in each for each in live(at, "kernel")["findings"]] == [True, True]
+    assert not any(" the same weight" in each.value for each in at.markdown)  # said once, in the figure
     assert any(text.startswith("A, changed: largest weight ") for text in texts(at))
     place = encoder.encode(A).places("riverbanks")[0].positions[0]
     at = open_page(INSIDE, **OWN, causal=True, temperature=2.0)

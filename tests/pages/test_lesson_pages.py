@@ -330,7 +330,6 @@ torch.manual_seed(7)
 W = [torch.rand(3, 2).numpy() for _ in range(3)][1]
 NOT_GOOD = {"Q = K of not": "0, 3", "Q = K of good": "0, 2", "V of not": "5, 0"}
 OF_12 = {causal: twelve(causal, p3=(0, 3), p4=(0, 2), p10=(19, 19)) for causal in (False, True)}
-MIXED = two_by_hand([1, 0], [(3, 1), (2, -1), (1.5, 0.5)], [(4, 4), (0, 1), (2, 1)])
 TYPED = [
     (
         "soft-lookup", {"query": "1, -0.5", "t": 0.3, "1 The": "2, 0"},
@@ -353,11 +352,6 @@ TYPED = [
         "dot-product", {"example": "a and b", "a": "1, 2", "b": "2, -3", "angle": 90, "length": 3.0},
         ({"a": (1, 2), "b": (2, -3)}, {"a": (2, 0), "b": (0, 3)}),
     ),
-    (
-        "geometry",
-        {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"},
-        ({"it": (1, 0), "street": (2, -1)}, {"animal": (4, 4), "context": MIXED[3][-1]}),
-    ),
     ("learned", {"target": "because", "steps": 3, "rate": 0.5}, followed(steps=3, rate=0.5)),
     ("hide-a-word", {"sentence": "river", "hidden": 4}, (with_and_without(4, 1, False),)),
     ("hide-a-word", {"sentence": "loan", "hidden": 2}, (with_and_without(2, -1, True),)),
@@ -370,9 +364,8 @@ def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
 
 
 BY_KERNEL = [
-    (
-        "geometry", {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"}, MIXED,
-    ),
+    ("geometry", {}, two_by_hand([3, 1], [(3, 1), (1, 4), (1.5, 0.5)], [(2, 1.5), (0, 1), (2, 1)])),
+    ("geometry", {"example": "bank"}, two_by_hand([1, 1], [(1, 1), (-1, -1), (0, 3)], [(0, 0), (0, 0), (-3, 3)])),
     (
         "three-words", {"example": "good, not, the", "query": "2, 0", "2 not": "-1, 1"},
         two_by_hand([2, 0], [(0, 1), (-1, 1), (0, 0)], np.zeros((3, 2))),

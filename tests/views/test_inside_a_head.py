@@ -5,7 +5,6 @@ import torch
 
 from selfattn import Head, numbers
 from selfattn.analysis.removing import alone
-from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Look
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out, only_head
@@ -159,9 +158,3 @@ def test_where_the_projections_are_unknown_query_key_and_value_come_in(encoder, 
     assert list(dict.fromkeys(panel.table["vector"])) == ["query", "key", "value"]
     assert "start from the recorded query, key and value" in panel.method
     assert not [*goes_out(encoder, [side], HEAD)]
-
-
-def test_an_encoder_that_is_shown_only_is_refused(encoder_of):
-    encoder = encoder_of("XLNet")
-    with pytest.raises(NotRecomputable):
-        follow(encoder, "A", encoder.encode("The bank.").places("bank")[0], Head(0, 0))

@@ -12,7 +12,8 @@ from selfattn.analysis.what_if import change
 from selfattn.encoders.capture import Head
 from selfattn.kernel import AttentionTrace
 from selfattn.kernel_inputs import Term
-from selfattn.views.kernel_data import LEADING, MOST, QueryRow, factor, leading, word_row
+from selfattn.views.kernel_data import factor
+from selfattn.views.kernel_row import LEADING, MOST, QueryRow, leading, word_row
 from selfattn.views.kernel_view import kernel_panel
 
 TEXTS = {"A": ("We sat on the bank of the river.", "river"), "B": ("We went to the bank for a loan.", "loan")}
@@ -140,7 +141,11 @@ def test_every_number_is_the_traces(encoder, head):
 
 def test_the_default_pair_in_numbers(encoder):
     panel = kernel_panel(rows_of(encoder), head=HEAD, errors=(1.2e-7, 3e-7))
-    assert panel.finding == 'In A, "bank" gives "river" most of its weight: 0.63.'
+    assert panel.live.data["findings"] == [
+        '"bank" gives "river" most of its weight: 0.63.',
+        '"bank" gives [CLS] more weight than any other token: 0.24.',
+    ]
+    assert panel.finding == " ".join(f"In {name}, {each}" for name, each in zip("AB", panel.live.data["findings"]))
     river = panel.live.data["sides"][0]["rows"][8]
     assert river["steps"] == [
         ["score", "query · key = 17.453"],

@@ -1,6 +1,7 @@
 """One head for one word: what comes in, the kernel figure with its switches, and what goes out."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -8,7 +9,7 @@ from selfattn.analysis.removing import alone
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import Page, say, show_panel, side_by_side, this_page
-from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
+from selfattn.dashboard.kernel_figure import Sides, errors_of, queries_now, rows_key, show_kernel
 from selfattn.dashboard.link import linked
 from selfattn.dashboard.navigation import show_link
 from selfattn.encoders.encoding import Encoding
@@ -52,20 +53,29 @@ def show(page: Page) -> None:
     before, switches = st.container(), st.container()
     with switches:
         only, changes = pick_changes()
-    ran = {name: encode_alone(page, side) if only else None for name, side in sides.items()}
-    followed = [
-        follow(encoder, name, side, head, queries[name], alone=ran[name], **changes) for name, side in sides.items()
-    ]
+    ran = {name: encode_alone(page, side) for name, side in sides.items()} if only else {}
+    key = ("inside a head", head, rows_key(sides, queries), only, *changes.values())
+    coming, kernel, going, _ = cached(encoder, key, lambda _: make(page, sides, queries, ran, changes))
     with before:
-        show_beside(comes_in(followed))
-    show_kernel(computed(followed, head, errors_of(encoder, [*sides.values()], head)), encoder, sides)
-    show_beside(goes_out(encoder, followed, head, only_head(followed, [*sides.values()], head) if only else ""))
+        show_beside(coming)
+    show_kernel(kernel, encoder, sides)
+    show_beside(going)
 
 
-def show_beside(panels: Iterable[Panel]) -> None:
+def make(page: Page, sides: Sides, queries: Mapping[str, int], ran: Sides, changes: dict) -> tuple[Any, ...]:
+    """Make the panels of what comes in, the kernel's, and those of what goes out; and what they hold, for the cache to count."""
+    encoder, head, words = page.encoder, page.head, [*sides.values()]
+    followed = [
+        follow(encoder, name, side, head, queries[name], alone=ran.get(name), **changes) for name, side in sides.items()
+    ]
+    note = only_head(followed, words, head) if ran else ""
+    kernel = computed(followed, head, errors_of(encoder, words, head))
+    return [*comes_in(followed)], kernel, [*goes_out(encoder, followed, head, note)], followed
+
+
+def show_beside(panels: Sequence[Panel]) -> None:
     """Show the panels side by side."""
-    found = list(panels)
-    for panel, place in zip(found, side_by_side(len(found))):
+    for panel, place in zip(panels, side_by_side(len(panels))):
         with place:
             show_panel(panel)
 

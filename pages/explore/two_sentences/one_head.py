@@ -5,19 +5,16 @@ from functools import partial
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, cached_hidden, hides_key
+from selfattn.dashboard.cache import cached_hidden
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import current_look, literal, say, show_panel, side_by_side, this_page
-from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
+from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.word_figure import hidden_words_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.panel import Panel
-from selfattn.views.kernel_data import word_row
-from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.one_head import SOURCES, Sides, against, head_maps
 
 SHOWN_ONLY = {"own": SOURCES["own"], "against": SOURCES["against"]}
@@ -43,20 +40,9 @@ def show(encoder: Encoder, pair: Pair, way: str) -> None:
     st.markdown(f"**Head {head.head} of layer {head.layer}**{literal(said)}")
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
-        show_kernel(_kernel(encoder, sides, head), encoder, sides)
+        show_kernel(kernel_of(encoder, sides, head, queries_now(encoder, sides)), encoder, sides)
     elif encoder.patchable:
         say(f"How this head computes them can't be shown: {encoder.reason}")
-
-
-def _kernel(encoder: Encoder, sides: Sides, head: Head) -> Panel:
-    queries = queries_now(encoder, sides)
-
-    def make(_: object) -> Panel:
-        rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
-        return kernel_panel(rows, head=head, errors=errors_of(encoder, [*sides.values()], head))
-
-    shown = [(name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items()]
-    return cached(encoder, ("kernel figure", head, *shown), make)
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:

@@ -25,7 +25,7 @@ if (!window.selfattnSteps) {
   addEventListener("keydown", (event) => {
     const step = steps[event.key], button = step && document.querySelector(`.st-key-${step} button`);
     if (!button || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return;
-    if (event.target.closest?.(own)) return;
+    if (event.composedPath()[0].closest?.(own)) return; // within a component, too
     event.preventDefault();
     button.click();
     document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);

@@ -11,22 +11,42 @@ export default function kernel(given) {
 
 /** The data; the row that is lit in each sentence, and the column. */
 class KernelView extends View {
-  show(data, send) {
+  show(given, send) {
+    const stays = given.key === this.given?.key;
+    Object.assign(this, { given, send });
+    if (!stays) {
+      this.query = null; // the one that the visitor moved to
+      this.plane?.node.remove();
+      this.plane = given.plane && planePart(this);
+      if (this.plane) this.body.before(this.plane.node);
+    }
+    this.draw();
+  }
+
+  /** Show the row of another query of the plane. */
+  move(query) {
+    this.query = query;
+    this.draw();
+  }
+
+  draw() {
+    const data = this.query ? withQuery(this.given, this.query) : this.given;
     const before = data.key === this.data?.key ? this.data.sides : [];
     const lit = data.sides.map((side, i) => {
       const stays = before[i]?.query.at === side.query.at && side.rows.some(({ at }) => at === this.lit[i]);
       return stays ? this.lit[i] : heaviest(side).at;
     });
     const shown = before.length ? this.shown : leading(data.sides); // the sentence, where there is no room for both
-    Object.assign(this, { data, send, lit, shown, column: null });
+    Object.assign(this, { data, lit, shown, column: null });
     this.build();
+    this.plane?.paint(attend(data.plane, this.query ?? data.plane.query), data.findings[0]);
     this.paint();
     this.layOut();
   }
 
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
-    const { about, below, columns, sides } = this.data;
+    const { about, below, columns, findings, sides } = this.data;
     const parts = sides.map((_, side) => sidePart(this, side));
     const [heads, lines] = [headPart(this), codePart(this)];
     const rows = [heads, ...parts].map(({ node }) => node);
@@ -36,8 +56,11 @@ class KernelView extends View {
     flag(table, { many: numbers > MANY });
     const foot = element("div", "foot small", [...below.map((line) => element("p", {}, line)), lines.button]);
     const choice = switchPart(this);
+    const found = findings.map((text, side) =>
+      element("p", "finding", [...badgeOf(sides[side]), element("span", {}, text)]),
+    );
     this.parts = [...parts, heads, lines, choice];
-    this.body.replaceChildren(choice.node, table, foot, lines.node);
+    this.body.replaceChildren(element("div", "findings", found), choice.node, table, foot, lines.node);
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -85,11 +108,15 @@ function headPart(view) {
 function switchPart(view) {
   const buttons = view.data.sides.map(({ name, query }, side) => {
     const about = { type: "button", class: name.toLowerCase(), "data-id": `side ${side}` };
-    const label = [element("span", "badge", name), element("bdi", {}, query.text)];
+    const label = [...badgeOf({ name }), element("bdi", {}, query.text)];
     return element("button", { ...about, onclick: () => view.set({ shown: side }) }, label);
   });
   const node = element("div", { class: "switch", role: "group", "aria-label": "Sentence" }, buttons);
   return { node, paint: () => buttons.forEach((each, side) => assign(each, "aria-pressed", side === view.shown)) };
+}
+
+function badgeOf({ name }) {
+  return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
 /** One sentence: its query, a row a token, the sums, and the arithmetic of the lit row. */
@@ -100,9 +127,11 @@ function sidePart(view, side) {
     context: strip(view, "handed", "the context", context, (i, own) => `all weight × value, summed: ${own}`),
   };
   for (const each of Object.values(strips)) assign(each.node, "tabindex", 0);
-  const badge = name ? [element("span", { class: "badge", "aria-hidden": "true" }, name)] : [];
   const head = element("div", { class: "row query", role: "row" }, [
-    element("div", { class: "token", role: "rowheader" }, [...badge, element("bdi", "self", query.text)]),
+    element("div", { class: "token", role: "rowheader" }, [
+      ...badgeOf(view.data.sides[side]),
+      element("bdi", "self", query.text),
+    ]),
     element("div", "strip-cell", strips.query.node),
     element("div", "small means", "its query: what it looks for"),
   ]);
@@ -117,8 +146,8 @@ function sidePart(view, side) {
   const tokens = rows.map((row) => tokenRow(view, side, row, strips));
   const nodes = tokens.map(({ node }) => node);
   const setStop = addArrowKeys(nodes, 1);
-  const line = element("p", "line");
-  const all = [head, ...nodes, ...(rest ? [restRow(view, rest, strips)] : []), foot, line];
+  const [meaning, line] = [element("p", "small meaning", view.data.context), element("p", "line")];
+  const all = [head, ...nodes, ...(rest ? [restRow(view, rest, strips)] : []), foot, meaning, line];
   const node = element("div", { class: `side ${name.toLowerCase()}`, role: "rowgroup" }, all);
   let written = null; // the row whose arithmetic it is
 

@@ -1,23 +1,13 @@
-"""The two spaces of one attention step, side by side: arrows in query-key space, and the mixture in value space.
+"""The two spaces of one attention step: in one a query, to be dragged, meets keys; in the other the values are mixed.
 
-Source: the picture of the worked example. Scores belong to the first space, weights carry the result to the second.
+Source: the picture of the worked example.
 """
 
-from collections.abc import Sequence
-
-import pandas as pd
 import streamlit as st
-import torch
-from torch import Tensor
 
-from pages.learn.from_scratch.lesson_pages.worked_example import typed
-from selfattn.charts.arrows import arrows
 from selfattn.dashboard import teaching
-from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
-from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import vector
-from selfattn.views.lesson import drawing
+from selfattn.lessons.worked_example import TOKENS
 
 TITLE = "Mix: the geometry"
 STEP = "weighted sum"
@@ -34,49 +24,13 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
 def show(picture) -> None:
-    it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
-    asking, tokens = ("it", TOKENS) if it else ("bank", WORDS)
-    taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
-    trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
-    left = "" if it else "“The” and “the” are left out. "
-    st.text(
-        f"{left}Type another query and watch both planes. Arrows of one direction stand side by side; a zero vector is a dot."
-    )
-    steps = worked_example.steps(trace, tokens)
-    query, keys = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
-    values = _origin_to("value", tokens, trace.value, weight=steps.weight)
-    context = _origin_to("context", ["context"], trace.context)
-    compared, mixed = (pd.concat(both, ignore_index=True) for both in ((query, keys), (values, context)))
-    path = weighted_path(trace, tokens)
-    charts = {
-        "Query and keys; thick: a high score": drawing(arrows, compared, thickness="score", strong="query", size=280),
-        "Values; dashed: weight × value": drawing(
-            arrows, mixed, thickness="weight", strong="context", size=280, path=path
-        ),
-    }
+    if teaching.example("geometry", ("it", "bank")) == "it":
+        trace, tokens, asks, text, back = worked_example.compute(), TOKENS, -1, "it", "Back to the published query"
+    else:
+        made = one_head_by_hand.compute().trace
+        trace = worked_example.compute(made.query[one_head_by_hand.BANK], made.key[PLACES], made.value[PLACES])
+        tokens, asks, text, back = WORDS, 0, "bank", "Back to the lesson’s query"
+        st.text("“The” and “the” are left out. A zero vector is a dot.")
+    st.text("Make the query longer, turn it, or bring it to 0: the scores, weights and context follow.")
     with picture:
-        teaching.steps("geometry", _nearest(trace, tokens), charts)
-        teaching.kernel(f"geometry, {asking}", trace, tokens, -1 if it else 0, asking)
-
-
-def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
-    """Head to tail from the origin to the context, a step of weight × value a token: columns x, y, x1, y1, label."""
-    steps = trace.weights[0][:, None] * trace.value
-    ends = steps.cumsum(0)
-    frame = pd.DataFrame(torch.cat([ends - steps, ends], 1).tolist(), columns=["x", "y", "x1", "y1"])
-    return frame.assign(label=[f"{weight:.2f} × {token}" for weight, token in zip(trace.weights[0].tolist(), tokens)])
-
-
-def _origin_to(kind: str, labels: Sequence[str], vectors: Tensor, **columns: Sequence[float]) -> pd.DataFrame:
-    """Arrows from the origin to vectors (n, 2): kind, label, x, y, and a number each."""
-    x, y = vectors.T.tolist()
-    return pd.DataFrame({"kind": kind, "label": list(labels), "x": x, "y": y, **columns})
-
-
-def _nearest(trace: AttentionTrace, tokens) -> str:
-    """Say which value lies nearest, by distance; it needn't be the heaviest."""
-    nearest = tokens[int((trace.value - trace.context).norm(dim=1).argmin())]
-    heaviest, context = tokens[int(trace.weights[0].argmax())], f"The context {vector(trace.context[0], 2)}"
-    if nearest == heaviest:
-        return f'{context} lies nearest to the value of "{heaviest}".'
-    return f'{context}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'
+        teaching.kernel(f"geometry, {text}", trace, tokens, asks, text, back=back)

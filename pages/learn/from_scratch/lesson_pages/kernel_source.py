@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages.random_projections import TOKENS, project
-from selfattn.charts.code_view import kernel_lines, source
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.kernel import AttentionTrace, add_mask, attend, rounded
 from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.views.kernel_lines import kernel_lines, source
 
 TITLE = "The kernel, in under twenty lines"
 STEP = "context"

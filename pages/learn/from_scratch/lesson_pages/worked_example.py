@@ -1,12 +1,8 @@
 """All four steps for one word: of the thread, and of the worked example."""
 
-from collections.abc import Sequence
-
 import torch
-from torch import Tensor
 
 from selfattn.dashboard import teaching
-from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.terms import TERMS
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
@@ -32,7 +28,11 @@ def show(picture) -> None:
         made, at = one_head_by_hand.compute(which), one_head_by_hand.BANK
         asking, tokens, query, keys, values = "bank", made.words, made.trace.query[at], made.trace.key, made.trace.value
     numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
-    trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
+    published = {f"query of “{asking}”": query}
+    published |= {f"key of {name}": key for name, key in zip(numbered, keys)}
+    published |= {f"value of {name}": value for name, value in zip(numbered, values)}
+    wanted, *rest = teaching.vectors("worked-example", published, 114).values()
+    trace = worked_example.compute(wanted, torch.stack(rest[: len(tokens)]), torch.stack(rest[len(tokens) :]))
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(trace.weights[0], trace.value))
     with picture:
         note = f"Context: {terms}  =  {vector(trace.context[0], 2)}"
@@ -42,12 +42,3 @@ def show(picture) -> None:
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."
             )
         teaching.real_head("weights")
-
-
-def typed(stop: str, asks: str, names: Sequence[str], query: Tensor, keys: Tensor, values: Tensor) -> AttentionTrace:
-    """One query over some words, by the vectors in the stop's fields, at first these."""
-    published = {asks: query}
-    published |= {f"key of {name}": key for name, key in zip(names, keys)}
-    published |= {f"value of {name}": value for name, value in zip(names, values)}
-    wanted, *rest = teaching.vectors(stop, published, 114).values()
-    return worked_example.compute(wanted, torch.stack(rest[: len(names)]), torch.stack(rest[len(names) :]))

@@ -1,0 +1,193 @@
+/* The planes of a kernel whose vectors have two numbers: query and keys, with the query to drag; values and context. */
+
+const PER_UNIT = 10; // positions of the query
+const SIDE = 300; // of a plane, in units of its drawing
+const LINE = 16; // the height of a label
+
+/** Shows `trace`. view.move(query) follows each move. */
+function planePart(view) {
+  const { plane, sides } = view.given;
+  const names = sides[0].rows.map(({ text }) => text);
+  const asks = sides[0].query.text;
+  const compared = planeOf([plane.query, ...plane.keys], 1);
+  const mixed = planeOf(plane.values, 0.5);
+  const handle = shape(
+    "g",
+    {
+      class: "handle",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": `The query of ${quoted(asks)}; arrow keys move it`,
+      "aria-valuemin": compared.low,
+      "aria-valuemax": compared.high,
+      "data-id": "query",
+    },
+    [shape("circle", { class: "reach", r: 24 }), shape("circle", { r: 8 })],
+  );
+  compared.svg.append(handle);
+  assign(mixed.svg, "role", "img");
+  const back = element("button", { type: "button", class: "toggle", onclick: goBack }, plane.back);
+  const node = element("div", "planes", [
+    element("figure", {}, [
+      element("figcaption", {}, [element("strong", {}, "Query and keys"), " are compared"]),
+      element("p", "small", "Drag the query’s tip, or use the arrow keys. Thick: a large score; red: below 0."),
+      compared.svg,
+      back,
+    ]),
+    element("figure", {}, [
+      element("figcaption", {}, [element("strong", {}, "Values"), " are mixed by the weights"]),
+      element("p", "small", "Thick: a large weight. Dashed: weight × value, head to tail, to the context."),
+      mixed.svg,
+    ]),
+  ]);
+  let at = plane.query;
+
+  function moveTo(query) {
+    at = query.map((part) => {
+      const inside = Math.min(Math.max(part, compared.low), compared.high);
+      return Math.round(inside * PER_UNIT) / PER_UNIT;
+    });
+    view.move(at);
+  }
+
+  function goBack() {
+    view.move(plane.query);
+    handle.focus(); // the button is about to hide
+  }
+
+  filled(handle, {
+    onpointerdown(event) {
+      event.preventDefault();
+      handle.focus({ preventScroll: true });
+      handle.setPointerCapture(event.pointerId);
+    },
+    onpointermove(event) {
+      if (handle.hasPointerCapture(event.pointerId)) moveTo(compared.under(event));
+    },
+    onkeydown(event) {
+      const [right, up] =
+        { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [];
+      if (right === undefined && event.key !== "Home") return;
+      event.preventDefault();
+      const step = event.shiftKey ? 1 : 1 / PER_UNIT;
+      moveTo(event.key === "Home" ? plane.query : [at[0] + right * step, at[1] + up * step]);
+    },
+  });
+
+  function paint(trace, finding) {
+    const { query, scores, weights, handed, context } = trace;
+    const moved = query.some((part, i) => part !== plane.query[i]);
+    const most = Math.max(...scores.map(Math.abs)) || 1;
+    const key = (vector, i) => arrow(compared, vector, scores[i] < 0 ? "minus" : "", Math.abs(scores[i]) / most);
+    compared.draw(
+      [...plane.keys.map(key), arrow(compared, query, "own", 0.1)],
+      [...plane.keys, query],
+      [...names, asks],
+    );
+    const ends = handed.reduce(
+      ([first, ...rest], step) => [first.map((part, i) => part + step[i]), first, ...rest],
+      [[0, 0]],
+    );
+    const path = shape("path", { class: "chain", d: `M${ends.map((end) => mixed.to(end)).join("L")}` });
+    const value = (vector, i) => arrow(mixed, vector, "", weights[i]);
+    const tips = [...plane.values, context];
+    mixed.draw([...plane.values.map(value), arrow(mixed, context, "own", 0.1), path], tips, [...names, "context"]);
+    const [x, y] = compared.to(query);
+    assign(handle, "transform", `translate(${x} ${y})`);
+    assign(handle, "aria-valuenow", query[0]);
+    assign(handle, "aria-valuetext", `${vectorText(query, 1)}: ${finding}`);
+    assign(mixed.svg, "aria-label", `The values, and the context ${vectorText(context, 2)}.`);
+    back.style.visibility = moved ? "visible" : "hidden";
+    at = query;
+  }
+  return { node, paint };
+}
+
+function vectorText(vector, places) {
+  return `[${vector.map((part) => decimal(part, places)).join(", ")}]`;
+}
+
+/** A square plane that holds the vectors, the origin and some room. */
+function planeOf(vectors, room) {
+  const low = Math.floor(Math.min(0, ...vectors.flat())) - room;
+  const high = Math.ceil(Math.max(0, ...vectors.flat())) + room;
+  const scale = SIDE / (high - low);
+  const to = ([x, y]) => [(x - low) * scale, (high - y) * scale].map((part) => Math.round(10 * part) / 10);
+  const grid = [];
+  for (let i = Math.ceil(low); i <= high; i++) {
+    const [x, y] = to([i, i]);
+    grid.push(shape("path", { class: i ? "grid" : "grid zero", d: `M${x} 0V${SIDE}M0 ${y}H${SIDE}` }));
+    if (i - low < 0.4 || high - i < 0.4) continue;
+    grid.push(shape("text", { class: "tick", x, y: SIDE - 4, "text-anchor": "middle" }, decimal(i, 0)));
+    if (i) grid.push(shape("text", { class: "tick", x: 4, y: y + 4 }, decimal(i, 0)));
+  }
+  const [marks, widths] = [shape("g"), new Map()]; // measuring a text lays out the whole page: once each
+  const svg = shape("svg", { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}` }, [...grid, marks]);
+  return {
+    svg,
+    low,
+    high,
+    to,
+    /** The position under the pointer. */
+    under({ clientX, clientY }) {
+      const { left, top, width } = svg.getBoundingClientRect();
+      return [low + ((clientX - left) * (high - low)) / width, high - ((clientY - top) * (high - low)) / width];
+    },
+    draw(arrows, tips, names) {
+      const labels = namesAt(tips.map(to), names);
+      marks.replaceChildren(...arrows, ...labels.map(({ node }) => node));
+      for (const { node } of labels) {
+        const text = node.textContent;
+        if (!widths.get(text)) widths.set(text, node.getComputedTextLength());
+      }
+      place(labels, widths, to([0, 0]));
+    },
+  };
+}
+
+/** An arrow from the origin; of a zero vector a dot. depth: 0 to 1, its thickness. */
+function arrow({ to }, vector, kind, depth) {
+  const [[x0, y0], [x, y]] = [to([0, 0]), to(vector)];
+  const [length, width] = [Math.hypot(x - x0, y - y0), 1.5 + 6 * depth];
+  if (length < 1) return shape("circle", { class: `arrow ${kind}`, cx: x, cy: y, r: 4 });
+  const head = Math.min(length, 8 + width);
+  const [dx, dy] = [(x - x0) / length, (y - y0) / length];
+  const [bx, by, half] = [x - dx * head, y - dy * head, 3 + width / 2 + head / 8];
+  return shape("g", { class: `arrow ${kind}` }, [
+    shape("path", { d: `M${x0} ${y0}L${bx} ${by}`, "stroke-width": width }),
+    shape("path", {
+      class: "point",
+      d: `M${x} ${y}L${bx - dy * half} ${by + dx * half}L${bx + dy * half} ${by - dx * half}Z`,
+    }),
+  ]);
+}
+
+/** Names at the arrows' tips; those of one tip are joined. The last is in ink. */
+function namesAt(tips, names) {
+  const joined = new Map(); // by tip
+  tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));
+  return [...joined].map(([tip, own]) => {
+    const kind = own.includes(names.at(-1)) ? "name own" : "name";
+    return { tip: tip.split(",").map(Number), node: shape("text", { class: kind }, own.join(", ")) };
+  });
+}
+
+/** Put the names clear of each other and of the arrows. widths: by text. */
+function place(labels, widths, origin) {
+  const along = (tip, part) => tip.map((end, i) => origin[i] + part * (end - origin[i]));
+  const shafts = labels.flatMap(({ tip }) => [0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1].map((part) => along(tip, part)));
+  const taken = [];
+  for (const { tip, node } of labels) {
+    const [[x, y], width] = [tip, widths.get(node.textContent)];
+    const boxes = [x + 11, x - 11 - width, x - width / 2].flatMap((left) =>
+      [-8, 5, 20, -16, 30].map((by) => [clamp(left, SIDE - width - 4), clamp(y + by - LINE, SIDE - LINE - 4)]),
+    );
+    const meets = ([left, top]) =>
+      taken.filter(([l, t, w]) => left < l + w && l < left + width && Math.abs(t - top) < LINE).length * 10 +
+      shafts.filter(([px, py]) => left - 4 < px && px < left + width && top < py && py < top + LINE + 4).length;
+    const [left, top] = boxes.reduce((best, each) => (meets(each) < meets(best) ? each : best));
+    taken.push([left, top, width]);
+    assign(node, "x", left);
+    assign(node, "y", top + LINE);
+  }
+}

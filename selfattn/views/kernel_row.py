@@ -1,0 +1,98 @@
+"""One token's row of a head, with every step: what the kernel figure shows."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.kernel import AttentionTrace
+
+MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
+LEADING = 24
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QueryRow:
+    """One token's row of a head: what it attends to, with every step."""
+
+    trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
+    tokens: tuple[str, ...]  # n
+    query: int  # the token whose row it is; -1 (and `first` too): none of them
+    name: str = ""  # "A" or "B"
+    first: int = 0  # the token of the trace's first row
+    special: tuple[bool, ...] = ()  # n, or (): none is
+    word: tuple[int, ...] = ()  # the positions of the word that the page is about
+    text: str = ""  # what asks, where it is none of the tokens
+
+    @property
+    def row(self) -> int:
+        """The row of the trace."""
+        return self.query - self.first
+
+    @property
+    def asks(self) -> str:
+        """The query's token, or what asks."""
+        return self.text or self.tokens[self.query]
+
+    def of(self, step: str) -> Tensor:
+        """A step's numbers of this row: "scores", "scaled", "masked", "exponentials" or "weights", (n,); "query", (d_head,)."""
+        return getattr(self.trace, step)[self.row]
+
+    @property
+    def terms(self) -> dict[str, Tensor]:
+        """The terms that are added to the scaled scores, (n,) by name; a float mask that changes this row is one, "mask"."""
+        shape, mask = self.trace.scores.shape, self.trace.mask
+        found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
+        if mask is not None and mask.dtype != torch.bool:
+            found["mask"] = mask.expand(shape)[self.row].to(self.trace.scores.dtype)
+        return {name: values for name, values in found.items() if name != "mask" or values.any()}
+
+    @property
+    def hidden(self) -> list[bool]:
+        """The tokens that it may not attend to, (n,)."""
+        return (self.of("masked") == -math.inf).tolist()
+
+    @property
+    def handed(self) -> Tensor:
+        """Weight times value of each token, (n, d_value)."""
+        return self.of("weights")[:, None] * self.trace.value
+
+
+def word_row(
+    placed: PlacedWord[Encoding],
+    head: Head,
+    name: str = "",
+    *,
+    query: int | None = None,
+    trace: AttentionTrace | None = None,
+) -> QueryRow:
+    """The row of a word's first piece, or of any other token of its sentence.
+
+    trace: in place of the head's own, of all tokens. Raises NotRecomputable where the encoder is shown only.
+    """
+    encoding = placed.sentence
+    at = placed.positions[0] if query is None else query
+    first = 0 if trace is not None else at
+    trace = trace or encoding.trace(*head, slice(at, at + 1))
+    whole = {word.start: word.label for word in encoding.words if len(word.positions) == 1}
+    tokens = tuple(whole.get(position, token) for position, token in enumerate(encoding.tokens))
+    return QueryRow(
+        trace=trace, tokens=tokens, query=at, name=name, first=first, special=encoding.special, word=placed.positions,
+    )  # fmt: skip
+
+
+def leading(row: QueryRow) -> tuple[list[int], list[int]]:
+    """The tokens that have a row, in the sentence's order, and the others; of a long sentence those of the largest weights.
+
+    The query itself always has one.
+    """
+    n = len(row.tokens)
+    if n <= MOST:
+        return list(range(n)), []
+    weights = row.of("weights").tolist()
+    first = sorted(range(n), key=lambda at: -math.inf if at == row.query else -weights[at])[:LEADING]
+    return sorted(first), sorted({*range(n)} - {*first})

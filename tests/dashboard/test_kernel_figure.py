@@ -1,0 +1,53 @@
+"""The kernel figure's cache: another head, token, sentence, hidden word or encoder makes a new one, the same does not."""
+
+import pytest
+
+from selfattn.dashboard import kernel_figure
+from selfattn.dashboard.kernel_figure import kernel_of
+from selfattn.encoders.capture import Head, Hide
+from selfattn.views.kernel_view import kernel_panel
+
+TEXTS = {"A": "We sat on the bank of the river.", "B": "We went to the bank for a loan."}
+HEAD = Head(0, 1)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The panels that were made."""
+    panels = []
+
+    def make(*given, **more):
+        panels.append(kernel_panel(*given, **more))
+        return panels[-1]
+
+    monkeypatch.setattr(kernel_figure, "kernel_panel", make)
+    return panels
+
+
+def sides_of(encoder, texts=TEXTS, hidden=()):
+    return {name: encoder.encode(text, hidden=hidden).places("bank")[0] for name, text in texts.items()}
+
+
+def asked(encoder, sides=None, head=HEAD, **queries):
+    sides = sides or sides_of(encoder)
+    return kernel_of(encoder, sides, head, {name: side.positions[0] for name, side in sides.items()} | queries)
+
+
+def test_what_makes_another_kernel_figure(encoder, encoder_of, made):
+    river = encoder.encode(TEXTS["A"]).places("river")[0].positions
+    bank = sides_of(encoder)["A"].positions
+    others = [
+        lambda: asked(encoder),
+        lambda: asked(encoder, head=Head(0, 2)),
+        lambda: asked(encoder, A=0),
+        lambda: asked(encoder, sides_of(encoder, TEXTS | {"B": "We came to the bank for a rest."})),
+        lambda: asked(encoder, {"A": sides_of(encoder)["A"]}),
+        lambda: asked(encoder, sides_of(encoder, hidden=[Hide(bank, river)])),
+        lambda: asked(encoder_of("BERT")),
+    ]
+    first = [ask() for ask in others]
+    assert len(made) == len(others)
+    assert [ask() for ask in others] == first == made  # panels are equal only to themselves
+    assert len({str(panel.live.data["sides"]) for panel in made}) == len(others)
+    hidden = [row["text"] for row in made[5].live.data["sides"][0]["rows"] if row["hidden"]]
+    assert hidden == ["river"]
