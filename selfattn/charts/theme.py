@@ -79,7 +79,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,
         },
-        "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},
+        "legend": {**label, "titleFontWeight": "normal", "symbolStrokeColor": theme.grid},
         "title": {
             "color": theme.ink, "subtitleColor": theme.muted, "fontSize": 14, "anchor": "start", "fontWeight": 600,
         },

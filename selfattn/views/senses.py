@@ -15,7 +15,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel, Tables
 from selfattn.senses import SeparationReport
 from selfattn.senses.noise import ROWS
-from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
+from selfattn.senses.telling_words import GUESS, HiddenWordsReport
 from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
 from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
@@ -28,14 +28,14 @@ DEEPEST, WRITTEN = (
 )  # shares: with the deepest tint; printed from here on where there are too few for a noise level
 FEW_WORDS = 10  # an interval over fewer words says little
 ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
-LEADERS = 6  # heads that are listed
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed, and not enough either",
     (True, False): "needed and usually enough",
     (False, False): "needed and not enough",
 }
-LABELS = ("the most telling word", "any other word", "the most attended word", "the nearest word")  # of PICKS
+LABELS = ("the most telling word", "any other word")
+JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")  # drawn, of WHAT
 INTERVALS = "Lines: 95 % intervals"
 NONE: Mapping = MappingProxyType({})
 
@@ -59,7 +59,6 @@ def hidden_words_panels(
     yield attention(report, raw_c_measured(encoder.content))
     if report.heads["share"].notna().any():
         yield heads(report, head)
-        yield leading_heads(report)
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
@@ -70,7 +69,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """The word's sentences, those first whose leading word moves it furthest. Their order is that of `opened`."""
+    """The word's sentences, of each sense those first whose leading word moves it furthest. In the order of `opened`."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -113,9 +112,11 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """The word's sentences as `sentences` shows them: rows of tidy_tables.leading_words_frame."""
+    """The word's sentences as `sentences` shows them, the senses in turn: rows of tidy_tables.leading_words_frame."""
     rows = leading_words_frame(report, frame).query("word == @word")
-    return rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
+    rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
+    turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
+    return rows.loc[turns.sort_values(["turn", "sense"]).index]
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
@@ -136,9 +137,9 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
             f"The most telling word is {CARRIES[kept >= ENOUGH * gain, lost >= LEFT * gain]}: without it {_hits(hidden)} of 100 "
             f"sentences keep their sense, with it alone {_hits(alone)}."
         )
-    groups = ["", *["without"] * len(PICKS), *["with nothing but"] * len(PICKS)]
+    labels, groups = (["all words", *2 * LABELS], ["", *["without"] * 2, *["with nothing but"] * 2])
     parts = [
-        dot_rows(["all words", *LABELS, *LABELS], each.of(), "accuracy", group=groups, series=name)
+        dot_rows(labels, each.of().loc[[*JUDGED]], "accuracy", group=groups, series=name)
         for name, each in reports.items()
     ]
     drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
@@ -151,24 +152,20 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
         note=f"The sentences in which the right sense is the nearer one. {INTERVALS} over {over}.{few}",
         method="The most telling word is the one whose hiding moves the word furthest toward its other senses. One half of the "
         "other sentences picks it, and the other half judges: is the right sense nearer without it (comprehensiveness), "
-        "and with it alone (sufficiency; DeYoung et al., ERASER)?",
+        "and with it alone (sufficiency; DeYoung et al., ERASER)? Without the most attended word it is in "
+        f"{_hits(own.loc['most attended hidden'])} of 100 sentences, with it alone in {_hits(own.loc['most attended alone'])}.",
     )  # fmt: skip
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
     """How often attention names the most telling word. made_up: how often, in RAW-C's pairs, the marked one (check.py)."""
-    ways = report.agreement.set_index("way").dropna(subset="agreement").sort_values("agreement", ascending=False)
-    checks = report.agreement["way"].iloc[-CHECKS:]
-    groups = {
-        "by attention": [way for way in ways.index if way in ATTENTION],
-        "otherwise": [way for way in ways.index if way not in {*ATTENTION, *checks}],
-        "as a check of hiding": [way for way in checks if way in ways.index],
-    }
-    parts = [dot_rows(own, ways.loc[own], "agreement", group=group) for group, own in groups.items()]
+    ways = report.agreement.set_index("way").dropna(subset="agreement")
+    *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
-    drawn = pd.concat(
-        [*parts, dot_rows(pairs.index, pairs, "agreement", group="in made-up pairs (RAW-C)")], ignore_index=True
-    )
+    natural = ways.loc[[way for way in others if way in ways.index]].sort_values("agreement", ascending=False)
+    groups = {"in made-up pairs (RAW-C)": pairs, "in natural sentences": natural}
+    drawn = pd.concat([dot_rows(own.index, own, "agreement", group=group) for group, own in groups.items()])
+    drawn = drawn.reset_index(drop=True)
     if "most attended" not in ways.index:
         finding = "What attention names isn't known for this encoder."
     elif made_up:
@@ -182,11 +179,15 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = f"The most attended word is the most telling one in {_hits(most)} of 100 sentences{luck}."
     note = f"A word drawn at random is the most telling one in {_hits(report.luck)} of 100 sentences."
     method = (
-        "Each way ranks a sentence's words, and is right where its first is the most telling one. Gradient, value zeroing and "
-        "the token in its place are told the senses; what attention gives is not."
-    )  # fmt: skip
+        "Each way ranks a sentence's words, and is right where its first is the most telling one: the one that hiding names. "
+        "The gradient is told the senses; what attention gives is not."
+    )
+    if {zeroed, masked} <= {*ways.index}:
+        method += (
+            f" As checks of hiding, value zeroing names the same word in {_hits(ways.loc[zeroed])} of 100 sentences, {masked} in "
+            f"the word's place in {_hits(ways.loc[masked])}."
+        )
     if made_up:
-        note += f" In made-up pairs hiding names the right word in {_hits(made_up['hiding'])}."
         method += (
             "\n\nRAW-C (Trott and Bergen 2021): pairs of short sentences that differ in one marked word, which makes the sense. "
             "There the mean of all weights names it; in sentences as people write them it mostly names another."
@@ -198,30 +199,20 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """All heads by what hiding each sentence's leading word in one of them alone does."""
+    """All heads by what hiding each sentence's leading word in one of them alone does; and how often each of two leads."""
     frame = _heads_of_all(report)
-    first = frame.loc[frame["share"].idxmax()]
+    first, second = (frame.loc[at] for at in frame["share"].nlargest(2).index)
     finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
     if not first["low"] > 0:
         finding = "No head alone surely moves the word toward its other senses."
-    drawn = frame[["layer", "head", "name", "share"]]
+    also = f", {second['name']} in {share(second['leads'])}" if second["leads"] >= 0.005 else ""
     return heads_panel(
-        "heads", finding, drawn, "share", head, look_of={"title": "of the distance"},
+        "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
+        note=f"With other words another head might: in resamples {first['name']} is first in {share(first['leads'])}{also}.",
         method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
         "mean over a sense's sentences, then senses, then words. The heads' sum falls 10 to 30 % short of hiding in all at once.",
     )  # fmt: skip
-
-
-def leading_heads(report: HiddenWordsReport) -> Panel:
-    """The heads of the largest shares, with intervals."""
-    frame = _heads_of_all(report).nlargest(LEADERS, "share")
-    often = [f", first in {share(leads)}" if leads >= 0.005 else "" for leads in frame["leads"]]
-    drawn = dot_rows(frame["name"] + often, frame, "share")
-    finding = f"{named(frame.iloc[0])} comes first in {share(frame['leads'].iloc[0])} of resamples."
-    ends = min(0.0, drawn["low"].min()), 1.1 * drawn[["value", "high"]].max(axis=None)
-    note = f"With other words another head might. {INTERVALS}."
-    return dots_panel("leading heads", finding, drawn, domain=ends, format=".1%", note=note)
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
