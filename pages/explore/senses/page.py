@@ -53,7 +53,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 def show_separation(asked: Labelled, head: Head) -> None:
     """Show, on request, where the senses separate and what attention adds. A visitor's own table is asked at once."""
     label, own = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
-    place = st.expander(label, expanded=own, key=f"separation {own}", on_change="rerun")
+    place = st.expander(label, expanded=own, key="separation of a table" if own else "separation", on_change="rerun")
     if not place.open:
         return
     with place:

@@ -1,0 +1,100 @@
+"""Limits of weights, removed heads, sense scores and the recomputation, each with a counter-example in one picture."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import streamlit as st
+
+from selfattn.analysis.removing import removal_effect
+from selfattn.check import raw_c_measured
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.compute_again import stored_or_made, stored_report
+from selfattn.dashboard.copy_as_python import load
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import heading, say, show_panel, side_by_side, this_page
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, labelled_sentences
+from selfattn.lessons.encoded_words import first_word
+from selfattn.lessons.pronouns import PronounWeights
+from selfattn.panel import Panel
+from selfattn.senses import HiddenWordsReport, SeparationReport, hidden_words, separation
+from selfattn.tidy_tables import heads_frame
+from selfattn.views import limits, senses
+
+T = TypeVar("T")
+WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
+PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
+
+
+def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
+    """The stored report, or that of this encoder over a few sentences of a few words."""
+    if kept := stored_report(kind, encoder):
+        return kept.report
+    labelled = labelled_sentences()
+    few = labelled[labelled["word"].isin(labelled["word"].unique()[:WORDS])].groupby(["word", "sense"]).head(PER_SENSE)
+    title = "Reading labelled sentences ..."
+    return cached(encoder, kind.__name__, lambda show: make(encoder, few, progress=show), title, costly=True)
+
+
+def large_weight(encoder: Encoder) -> Panel | str:
+    """How often attention names the most telling word."""
+    if encoder.hide_reason:
+        return f"No word can be hidden in this encoder: {encoder.hide_reason}"
+    return senses.attention(stored_or_few(HiddenWordsReport, encoder, hidden_words), raw_c_measured(encoder.content))
+
+
+def other_weights(encoder: Encoder) -> Panel | str:
+    """Two rows of weights with one result."""
+    title = "Looking for other weights ..."
+    panel = cached(encoder, "other weights", lambda _: limits.other_weights(cached_encode(encoder, PASSAGE)), title)
+    return panel or "In this encoder no other row of weights was found for this text: it has too few tokens."
+
+
+def removed_heads(encoder: Encoder) -> Panel:
+    """The effects of removing each head of the first example."""
+    pair = PAIRS[0]
+    first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
+    heads = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
+    together = removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)])
+    return limits.removed_heads(heads, float(together), encoder.dtype)
+
+
+def separated(encoder: Encoder) -> Panel:
+    """What attention adds to baselines; the head of the largest number is outlined."""
+    report = stored_or_few(SeparationReport, encoder, separation)
+    best = report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]]
+    return senses.adds(report, Head(*map(int, best)))
+
+
+def sections(encoder: Encoder) -> Iterator[tuple[str, Panel | str]]:
+    """Each limit and its picture, or why there is none."""
+    yield "A large weight is not a large effect", large_weight(encoder)
+    if encoder.recomputable:
+        yield "Other weights, the same result", other_weights(encoder)
+        yield "Removing a head is not finding the cause", removed_heads(encoder)
+        yield "A sense that can be separated is not a sense that a head found", separated(encoder)
+        weights, _ = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
+        yield "A head that passes one test may be lucky", limits.lucky_head(weights)
+    yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
+
+
+heading("What it cannot tell")
+teaching.prose("Here is what the figures of these pages do *not* show, on the encoder that you chose.")
+encoder = current_encoder()
+show_encoder(encoder)
+if encoder.recomputable:
+    call = f"notebook.removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    this_page().python = f"{load(encoder)}\n{call}"
+else:
+    say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
+row: list = []
+for title, shown in sections(encoder):
+    row = row or side_by_side()
+    with row.pop(0):
+        st.markdown(f"#### {title}")
+        if isinstance(shown, str):
+            say(shown)
+        else:
+            show_panel(shown)
