@@ -66,7 +66,7 @@ class HiddenWordsReport(OfTables):
     # is asked between the two), low, high, n (pairs)
     heads: pd.DataFrame
     # word, layer, head, share (hiding each row's word of the largest share in this head alone, by gradient: the mean over a
-    # sense's rows, then the senses; sums over heads fall 10 to 30 % short of hiding in all at once), low, high (rows are drawn
+    # sense's rows, then the senses; sums over heads fall short of hiding in all at once), low, high (rows are drawn
     # within each sense), leads (in how many of these resamples this head has the largest share, 0 to 1)
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" where all have

@@ -201,17 +201,21 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
     """All heads by what hiding each sentence's leading word in one of them alone does; and how often each of two leads."""
     frame = _heads_of_all(report)
-    first, second = (frame.loc[at] for at in frame["share"].nlargest(2).index)
+    leading = frame.nlargest(2, "share")
+    first = leading.iloc[0]
     finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
     if not first["low"] > 0:
         finding = "No head alone surely moves the word toward its other senses."
-    also = f", {second['name']} in {share(second['leads'])}" if second["leads"] >= 0.005 else ""
+    largest = report.named.groupby(["word", "row"])["share"].max()
+    whole = largest.groupby("word").mean().mean()
+    often = [f"{name} in {share(leads)}" for name, leads in zip(leading["name"], leading["leads"]) if leads >= 0.005]
     return heads_panel(
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
-        note=f"With other words another head might: in resamples {first['name']} is first in {share(first['leads'])}{also}.",
+        note=f"With other words another head might: first in resamples is {', '.join(often)}.",
         method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
-        "mean over a sense's sentences, then senses, then words. The heads' sum falls 10 to 30 % short of hiding in all at once.",
+        f"mean over a sense's sentences, then senses, then words. Added up, the heads make {share(frame['share'].sum())} of the "
+        f"distance; hidden in all at once, the words make {share(whole)}.",
     )  # fmt: skip
 
 
@@ -266,8 +270,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="How often a head's output tells the senses apart, minus the better of two baselines: the same values with equal "
-        "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. So most heads "
-        "need not have found the sense: an average over the sentence, or the word alone, would do.\n\n"
+        "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. Where "
+        "attention adds nothing, an average over the sentence or the word alone would do as well.\n\n"
         f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
         f"({numbers.count(report.shuffles)} shuffles); {(table['p_value'] < 0.05).sum()} heads do. That alone does not show that "
         "attention found the sense.",

@@ -106,11 +106,25 @@ def test_the_pictures_print_the_reports_numbers(panels, report, other):
     assert f"{checks}{hits(ways['[MASK]'])}." in panels["attention"].method
     leads = report.heads[report.heads["word"] == "all"].nlargest(2, "share")["leads"]
     first, second = (share(value) for value in leads)
-    assert panels["heads"].note.endswith(f"in resamples L0 H10 is first in {first}, L0 H1 in {second}.")
+    assert panels["heads"].note.endswith(f"first in resamples is L0 H10 in {first}, L0 H1 in {second}.")
     assert len(drawn(panels["layers"].picture(Look()), "symbol")) == 6  # without what layer 0 reads
     dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
     assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
     assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
+
+
+def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
+    said = []
+    for own in (report, *other.values()):
+        largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
+        heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
+        said.append((heads, largest))
+        method = senses.heads(own, HEAD).method
+        assert (
+            f"the heads make {share(heads)} of the distance; hidden in all at once, the words make {share(largest)}."
+            in method
+        )
+    assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # 30 % short on one, 57 % on the other
 
 
 def test_made_up_pairs_are_those_of_the_benchmarks():
