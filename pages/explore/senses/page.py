@@ -13,7 +13,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE, lines, load
-from selfattn.dashboard.figures import PageEnds, say, show_error, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import PageEnds, note_panel, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
@@ -55,6 +55,9 @@ def show_separation(asked: Labelled, head: Head) -> None:
     label, own = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
     place = st.expander(label, expanded=own, key="separation of a table" if own else "separation", on_change="rerun")
     if not place.open:
+        kept = asked.stored(SeparationReport)
+        for panel in views.separation_panels(kept.report, head) if kept else ():
+            note_panel(panel)
         return
     with place:
         report = asked.report(SeparationReport, "senses", "Senses, word", separation)
