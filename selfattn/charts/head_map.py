@@ -9,20 +9,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    SWATCHES,
-    Spec,
-    backdrop,
-    calculate,
-    field,
-    layered,
-    marks,
-    nominal,
-    picture,
-    scale,
-    stacked,
-)
+from selfattn.charts.theme import SWATCHES, Theme
+from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # most pixels of the composed picture

@@ -12,21 +12,8 @@ import numpy as np
 import pandas as pd
 
 from selfattn.charts.labels import LABELS, expression, label_axis
-from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    SWATCHES,
-    Spec,
-    backdrop,
-    calculate,
-    either,
-    field,
-    layered,
-    marks,
-    nominal,
-    picture,
-    scale,
-    span,
-)
+from selfattn.charts.theme import SWATCHES, Theme
+from selfattn.charts.vega import Spec, backdrop, calculate, either, field, layered, marks, nominal, picture, scale, span
 from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64

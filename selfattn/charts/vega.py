@@ -21,8 +21,6 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 PNG_URI = "data:image/png;base64,"
 
 Spec = dict[str, Any]  # Vega-Lite
-# A legend of colours as squares. A gradient would be drawn by its id, which two charts of a page may share.
-SWATCHES: Spec = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 # A chart as a whole
 

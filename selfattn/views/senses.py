@@ -7,7 +7,6 @@ from types import MappingProxyType
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.curves import layers_curve
 from selfattn.charts.dots import dot_rows
 from selfattn.check import raw_c_measured
 from selfattn.encoders.capture import Head
@@ -16,7 +15,7 @@ from selfattn.panel import Panel, Tables
 from selfattn.senses import SeparationReport
 from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import GUESS, HiddenWordsReport
-from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
+from selfattn.tidy_tables import leading_words_frame, named_heads, shaded_frame
 from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
@@ -229,24 +228,23 @@ def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
 def layers(report: SeparationReport) -> Panel:
     """The share of sentences whose nearest sense is their own, after each layer."""
     table, n = report.layers, report.words["word"].nunique()
-    best, after = table.iloc[1 + table["accuracy"].iloc[1:].argmax()], table["accuracy"].iloc[1]
+    best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
     few = f" {n} word{'s' * (n != 1)}: others may differ." if n < FEW_WORDS else ""
     right = _hits(best["accuracy"])
     finding = f"After layer {best['layer']} the word's vector tells the senses apart in {right} of 100 sentences."
-    return Panel(
-        name="layers",
-        finding=finding,
-        picture=lambda look: layers_curve(layers_frame(report), look.theme, look.width),
-        note=f"After layer 0 in {_hits(after)}; the other words' token vectors alone: {_hits(report.bag[0])}; guessing: "
-        f"{_hits(report.chance)}.{few}",
-        alt=f"A curve over {len(table) - 1} layers. {finding}",
-        tables=Tables(
-            {
-                "layers": lambda: table.astype({"layer": str}),
-                "words": lambda: report.words.astype({"layer": str}),
-            }
-        ),
+    bag = pd.DataFrame([report.bag], columns=["accuracy", "low", "high"])
+    after = dot_rows(
+        [f"layer {layer}" for layer in table["layer"][1:]], table[1:], "accuracy", group="its vector after"
+    )
+    drawn = pd.concat(
+        [after, dot_rows(["token vectors"], bag, "accuracy", group="the other words'")], ignore_index=True
+    )
+    ends = min(0.4, float(drawn[["value", "low"]].min(axis=None))), 1.0
+    return dots_panel(
+        "layers", finding, drawn, guess=("guessing", report.chance), domain=ends, marked=[f"layer {best['layer']}"],
+        tables={"layers": table.astype({"layer": str}), "words": report.words.astype({"layer": str})},
+        note=f"The other words' token vectors alone, without attention, in {_hits(report.bag[0])}.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
         f"sentences of each sense, by the cosine of the word's vectors{span}. What "
         "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",

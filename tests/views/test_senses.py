@@ -93,7 +93,7 @@ def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels,
     assert len(tables) == len(set(tables))  # each is a file of its own
 
 
-def test_the_pictures_print_the_reports_numbers(panels, report, other):
+def test_the_pictures_print_the_reports_numbers(panels, report, separated, other):
     (second,) = other.values()
     both = zip(*(one.of().loc[[*senses.JUDGED], "accuracy"] for one in (report, second)))
     drawn_shares = [text for text in printed(panels["one word"]) if text.endswith(" %")]
@@ -107,7 +107,8 @@ def test_the_pictures_print_the_reports_numbers(panels, report, other):
     leads = report.heads[report.heads["word"] == "all"].nlargest(2, "share")["leads"]
     first, second = (share(value) for value in leads)
     assert panels["heads"].note.endswith(f"first in resamples is L0 H10 in {first}, L0 H1 in {second}.")
-    assert len(drawn(panels["layers"].picture(Look()), "symbol")) == 6  # without what layer 0 reads
+    accuracies = [*separated.layers["accuracy"][1:], separated.bag[0]]  # without what layer 0 reads
+    assert printed(panels["layers"])[1:] == [numbers.share(value) for value in accuracies]
     dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
     assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
     assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
