@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import streamlit as st
+from torch import Tensor
 
 from selfattn.analysis.removing import removal_effect
 from selfattn.check import raw_c_measured
@@ -14,7 +15,7 @@ from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading, say, show_panel, side_by_side, this_page
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, labelled_sentences
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.pronouns import PronounWeights
@@ -57,7 +58,11 @@ def removed_heads(encoder: Encoder) -> Panel:
     pair = PAIRS[0]
     first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
     heads = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
-    together = removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)])
+
+    def remove_all(_: Progress) -> Tensor:
+        return removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)])
+
+    together = cached(encoder, "all heads removed", remove_all, costly=True)
     return limits.removed_heads(heads, float(together), encoder.dtype)
 
 
