@@ -26,7 +26,7 @@ from selfattn.views import limits, senses
 
 T = TypeVar("T")
 WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
-PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
+PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
