@@ -1,6 +1,7 @@
 """Limits of weights, removed heads, sense scores and the recomputation, each with a counter-example in one picture."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -39,20 +40,6 @@ def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
     return cached(encoder, kind.__name__, lambda show: make(encoder, few, progress=show), title, costly=True)
 
 
-def large_weight(encoder: Encoder) -> Panel | str:
-    """How often attention names the most telling word."""
-    if encoder.hide_reason:
-        return f"No word can be hidden in this encoder: {encoder.hide_reason}"
-    return senses.attention(stored_or_few(HiddenWordsReport, encoder, hidden_words), raw_c_measured(encoder.content))
-
-
-def other_weights(encoder: Encoder) -> Panel | str:
-    """Two rows of weights with one result."""
-    title = "Looking for other weights ..."
-    panel = cached(encoder, "other weights", lambda _: limits.other_weights(cached_encode(encoder, PASSAGE)), title)
-    return panel or "In this encoder no other row of weights was found for this text: it has too few tokens."
-
-
 def removed_heads(encoder: Encoder) -> Panel:
     """The effects of removing each head of the first example."""
     pair = PAIRS[0]
@@ -66,20 +53,24 @@ def removed_heads(encoder: Encoder) -> Panel:
     return limits.removed_heads(heads, float(together), encoder.dtype)
 
 
-def separated(encoder: Encoder) -> Panel:
-    """What attention adds to baselines; the head of the largest number is outlined."""
-    report = stored_or_few(SeparationReport, encoder, separation)
-    best = report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]]
-    return senses.adds(report, Head(*map(int, best)))
-
-
 def sections(encoder: Encoder) -> Iterator[tuple[str, Panel | str]]:
     """Each limit and its picture, or why there is none."""
-    yield "A large weight is not a large effect", large_weight(encoder)
+    shown: Panel | str = f"No word can be hidden in this encoder: {encoder.hide_reason}"
+    if not encoder.hide_reason:
+        report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
+        shown = senses.attention(report, raw_c_measured(encoder.content))
+    yield "A large weight is not a large effect", shown
     if encoder.recomputable:
-        yield "Other weights, the same result", other_weights(encoder)
+        make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
+        found = cached(encoder, "other weights", lambda _: make(), title)
+        yield (
+            "Other weights, the same result",
+            found or "No other row of weights was found here: the text has too few tokens.",
+        )
         yield "Removing a head is not finding the cause", removed_heads(encoder)
-        yield "A sense that can be separated is not a sense that a head found", separated(encoder)
+        separated = stored_or_few(SeparationReport, encoder, separation)
+        best = Head(*separated.heads.loc[separated.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
+        yield "A sense that can be separated is not a sense that a head found", senses.adds(separated, best)
         weights, _ = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
         yield "A head that passes one test may be lucky", limits.lucky_head(weights)
     yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
