@@ -76,7 +76,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         finding = (
             f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
         )
-        note = f"Tinted from {share(level)} of the distance on: less is chance too often."
+        note = f'With that word hidden "{word}" moves so far toward its other sense; under {share(level)} is chance too often.'
     elif many >= ROWS:
         finding = f'No single word moves "{word}" further than chance does.'
         note, level = "Moves of any length go the wrong way too often for a word to be named.", math.inf
@@ -93,7 +93,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         name="sentences",
         finding=finding,
         **shaded_picture(shaded_data(shades, rows["sense"].to_dict(), tint, OPEN)),
-        note=f"{note} A click opens the sentence.",
+        note=f"{note} A word may carry the topic, not the sense. A click opens the sentence.",
         alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {share(row.share)})' for row in rows.itertuples())]),
         tables=Tables(
             {
@@ -105,8 +105,8 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         ),
         method=f'Each other word is hidden from "{word}" in every head, and the encoder runs again. The number is how far the '
         "word then moves toward its other senses: 100 % is the whole distance, less than 0 is away from them. The way leads from "
-        "the mean of the sense's other sentences to that of the other senses. A word can carry the topic as well as the sense, "
-        "and what others have read from the hidden word still reaches it.",
+        "the mean of the sense's other sentences to that of the other senses. What others have read from the hidden "
+        "word still reaches it.",
     )  # fmt: skip
 
 
