@@ -24,7 +24,6 @@ from selfattn.analysis.explaining import Explained
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.shaded import shaded
@@ -40,6 +39,7 @@ from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
 from selfattn.views import all_heads as all_heads_view
+from selfattn.views import senses as senses_view
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.main_view import main_view
@@ -256,7 +256,7 @@ def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMix
 
     Limit: it doesn't show that attention found the sense; a word's own value, or an average, may do as well.
     """
-    return _chart(layers_curve(tidy.layers_frame(report), theme))
+    return _chart(senses_view.layers(report).picture(_look(theme)))
 
 
 def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:

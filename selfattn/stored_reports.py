@@ -31,7 +31,6 @@ from selfattn.analysis.sense_means import LabelledRow, SenseMeans, sense_means
 from selfattn.analysis.usable_rows import named_rows, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
-from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses.telling_words import MOST, OTHERS, PER_SENSE, over_words
 from selfattn.settings import Settings
@@ -122,7 +121,6 @@ KINDS = {
     "hidden_words": Kind(senses.HiddenWordsReport, 2, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
-    "halved_senses": Kind(HalvedSenses, 2, labelled_sentences, halved_senses),
 }
 
 

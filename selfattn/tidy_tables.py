@@ -25,7 +25,7 @@ from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
-from selfattn.senses import HiddenWordsReport, SeparationReport
+from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold, to_groups, with_run
 
 # The start of a cell that a spreadsheet would run as a formula: also full-width and small signs, and signs after spaces and
@@ -238,23 +238,6 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
     """Add each head's name to a table with the columns layer and head, and drop the columns without values."""
     names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
     return heads.assign(name=names).dropna(axis="columns", how="all")
-
-
-def layers_frame(report: SeparationReport) -> pd.DataFrame:
-    """Accuracy after each layer: depth (from 1), stage, line ("this encoder", baselines), accuracy; of the encoder low, high."""
-    layers = report.layers.iloc[1:]
-    lines = {
-        "this encoder": layers["accuracy"],
-        "bag of the other words": [report.bag[0]] * len(layers),
-        "shuffled labels": layers["shuffled"],
-    }
-    stages = [f"L{layer}" for layer in layers["layer"]]
-    frames = [
-        pd.DataFrame({"depth": range(1, 1 + len(stages)), "stage": stages, "line": name, "accuracy": list(values)})
-        for name, values in lines.items()
-    ]
-    frames[0] = frames[0].assign(low=list(layers["low"]), high=list(layers["high"]))
-    return pd.concat(frames, ignore_index=True)
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:

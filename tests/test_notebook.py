@@ -174,13 +174,13 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
     sentence = encoder.encode(PAIR[0])
     found = explain(encoder, sentence, Cosine(tuple(range(len(sentence.ids))), torch.ones(encoder.d_model)))
     layers = pd.DataFrame({"layer": ["embedding", 0], "accuracy": [0.4, 0.9], "low": 0.3, "high": 1.0})
-    layers = layers.assign(shuffled=0.5, each_left_out=0.5)
+    words = {"words": pd.DataFrame({"word": ["bank"], "layer": 0}), "items": (), "chance": 0.5}
     means = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.5, 2.5]})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
         "word_lines": notebook.word_lines(encoder, *PAIR, of=["L0 H1", "rollout"], **look),
         "difference": notebook.difference(encoder, encoder, PAIR[0], Head(0, 1), Head(1, 0), **look),
-        "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9)), **look),
+        "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9), **words), **look),
         "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
         "explained_heads": notebook.explained_heads(found, **look),

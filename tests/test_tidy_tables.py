@@ -21,7 +21,6 @@ from selfattn.tidy_tables import (
     hidden_curves_frame,
     hidden_heads_frame,
     hidden_words_frame,
-    layers_frame,
     named_heads,
     row_frame,
     strip_frame,
@@ -100,20 +99,6 @@ def test_each_heads_number_stands_beside_its_own_name():
     line = frame[frame["name"] == "L3 H7"].iloc[0]
     assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
-
-
-def test_the_layers_frame_has_each_line_its_own_numbers():
-    layers = pd.DataFrame(
-        {"layer": ["embedding", 0, 1], "accuracy": [0.5, 0.7, 0.9], "low": [0.4, 0.6, 0.8], "high": [0.6, 0.8, 1.0],
-         "shuffled": [0.51, 0.52, 0.53], "each_left_out": [0.61, 0.62, 0.63]}
-    )  # fmt: skip
-    frame = layers_frame(SimpleNamespace(layers=layers, bag=(0.77, 0.7, 0.8)))
-    lines = {name: part["accuracy"].tolist() for name, part in frame.groupby("line", sort=False)}
-    assert lines == {"this encoder": [0.7, 0.9], "bag of the other words": [0.77] * 2, "shuffled labels": [0.52, 0.53]}
-    assert frame["stage"].tolist() == ["L0", "L1"] * 3 and frame["depth"].tolist() == [1, 2] * 3
-    own = frame[frame["line"] == "this encoder"]
-    assert own["low"].tolist() == [0.6, 0.8] and own["high"].tolist() == [0.8, 1.0]
-    assert frame["low"].notna().sum() == 2
 
 
 def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):

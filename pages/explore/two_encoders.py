@@ -23,7 +23,7 @@ from selfattn.views import two_encoders as views
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
     """Show where two checkpoints differ over the visitor's sentences."""
-    drawn, limits = side_by_side(), Settings.read()
+    drawn, limits = st.container(), Settings.read()
     _, own, *_ = session.TABLE_READ.get()
     built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
     sentences = built_in if own is None else own["sentence"].astype(str)
@@ -41,14 +41,13 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
-        with drawn[0]:
+        with drawn:
             report = cached(first, key, make, "Comparing the checkpoints ...", costly=True)
     except ValueError as error:
         show_error(error)
         return
-    for panel, place in zip(views.over_many(report, chosen, len(texts)), drawn):
-        with place:
-            show_panel(panel, key="over_many", clicks=panel.name == "counterparts")
+    with drawn:
+        show_panel(views.over_many(report, chosen, len(texts)), key="over_many", clicks=True)
 
 
 page = this_page()
@@ -77,9 +76,12 @@ call = f"from selfattn import Head\nnotebook.difference(encoder, second, {text!r
 page.python = lines(load(first), load(second, "second") if second.digest else twin, call)
 titles = [f"{name}, {head}" for name, head in zip(named, (chosen, partner))]
 row, *maps = views.one_sentence(compare_encoders(one, chosen, other, partner), titles)
-show_panel(row)
+places = [st.container()] if why else side_by_side()
+with places[0]:
+    show_panel(row)
 if not why:
-    show_over_many(first, second, chosen)
+    with places[1]:
+        show_over_many(first, second, chosen)
 for panel, place in zip(maps, side_by_side(len(maps), views.MAP + 90)):
     with place:
         show_panel(panel)

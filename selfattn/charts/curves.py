@@ -5,41 +5,9 @@ import math
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, field, fluid, hues, layered, marks, nominal
+from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
 
 CURVES = {"name": "curves"}  # the dataset that layers draw unless they name another
-
-
-def layers_curve(frame: pd.DataFrame, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the accuracy of separating the senses over depth, with its interval; the baselines are dashed. width: as in `fluid`.
-
-    frame: tidy_tables.layers_frame, with depth, stage, line (the encoder's own first), accuracy, low, high.
-    """
-    stages = frame.drop_duplicates("depth")["stage"].tolist()
-    names = frame["line"].drop_duplicates().tolist()
-    colors = [theme.signed[-1], theme.effect[-2], theme.muted]
-    low = min(0.4, float(frame[["accuracy", "low"]].min().min()))
-    x = nominal(
-        "stage", sort=stages, axis={"title": "after layer", "labelAngle": 0, "grid": False, "labelOverlap": True}
-    )
-    y = {"title": "accuracy", "scale": {"domain": [low, 1.0], "nice": False}}
-    legend = {"title": None, "orient": "top", "direction": "vertical"}
-    encoding = {
-        "x": x,
-        "y": field("accuracy", **y),
-        "color": nominal("line", scale=hues(dict(zip(names, colors))), legend=legend),
-        "tooltip": [nominal("line"), nominal("stage"), field("accuracy", format=".3f")],
-    }
-    own = {"field": "line", "equal": names[0]}
-    band = {"x": x, "y": field("low", **y), "y2": {"field": "high"}}
-    layers = [
-        marks("area", band, "interval", opacity=0.18, color=colors[0]),
-        marks("line", encoding, "", [{"filter": {"not": own}}], strokeDash=[5, 4], strokeWidth=1.5),
-        marks("line", encoding, "", [{"filter": own}]),
-        marks("point", encoding, "", [{"filter": own}], filled=True, size=55, opacity=1),
-    ]
-    datasets = {"curves": frame, "interval": frame[frame["low"].notna()]}
-    return fluid(layered(layers, datasets, theme, 490, 230, data=CURVES), width)
 
 
 def lines(

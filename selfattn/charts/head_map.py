@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from selfattn.charts.theme import Theme
+from selfattn.charts.theme import SWATCHES, Theme
 from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
@@ -51,7 +51,7 @@ def head_map(
     legend = {
         "title": title,
         "orient": "bottom",
-        "gradientLength": min(300, int(cell * heads)),
+        **SWATCHES,
         "format": WEIGHT if kind == "weights" else fitting(maximum, SHARE if measure == "share" else CHANGE),
         "tickCount": TICKS,
     }
@@ -153,7 +153,7 @@ def head_grid(
     to_right, to_end = {"x": x, "x2": {"field": "right"}}, {"y": y, "y2": {"field": "end"}}
     maximum = float(frame[measure].abs().max()) or 1.0
     bar = {
-        "title": measure, "orient": "bottom", "gradientLength": 200, "tickCount": TICKS,
+        "title": measure, "orient": "bottom", **SWATCHES, "tickCount": TICKS,
         "format": ".3~g" if kind == "weights" else fitting(maximum),
     }  # fmt: skip
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from selfattn.charts.labels import LABELS, expression, label_axis
-from selfattn.charts.theme import Theme
+from selfattn.charts.theme import SWATCHES, Theme
 from selfattn.charts.vega import Spec, backdrop, calculate, either, field, layered, marks, nominal, picture, scale, span
 from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
@@ -61,14 +61,14 @@ def heatmap(
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written
-        bar = {"title": None, "gradientLength": 120, "gradientThickness": 8, "format": written, "tickCount": 3}
+        bar = {"title": None, **SWATCHES, "format": written, "tickCount": 3}
         look = {"labelLimit": 160, "labelPadding": 6}
         right = label_axis(columns, orient="top", labelAngle=-45, title=f"{names[1]} →", **look)
         axes = _axes(columns, right, rows, label_axis(rows, labelAngle=0, title=names[0], **look))
     else:
         width, most = size, max(map(len, beside), default=len(columns))
         height = size * len(rows) / most if beside else size
-        bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
+        bar = {"title": legend or "weight", **SWATCHES, "format": short, "tickCount": 4}
         axes = token_axes(rows, columns, theme, sides, names, beside)
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}

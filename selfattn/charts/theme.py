@@ -66,6 +66,10 @@ DARK = Theme(
 )
 
 
+# A legend of colours as squares. A gradient would be drawn by its id, which two charts of a page may share.
+SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
+
+
 def vega_config(theme: Theme) -> dict[str, Any]:
     """The Vega-Lite `config` block that gives a chart this look."""
     label = {"labelColor": theme.muted, "titleColor": theme.muted, "labelFontSize": 12, "titleFontSize": 12}
@@ -79,7 +83,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,
         },
-        "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},
+        "legend": {**label, "titleFontWeight": "normal", "symbolStrokeColor": theme.grid},
         "title": {
             "color": theme.ink, "subtitleColor": theme.muted, "fontSize": 14, "anchor": "start", "fontWeight": 600,
         },

@@ -39,7 +39,7 @@ PAGES = {
     ),
     "About": (
         Entry("models-and-proof", "about/models_and_proof.py", "Models and proof"),
-        Entry("what-it-cannot-tell", "about/what_it_cannot_tell/page.py", "What it cannot tell"),
+        Entry("what-it-cannot-tell", "about/what_it_cannot_tell.py", "What it cannot tell"),
     ),
 }
 OLD = {"masked-words": "predictions"}  # addresses in older links

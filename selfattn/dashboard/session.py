@@ -105,7 +105,6 @@ STOPPED = Key("stopped", "Senses: the encoder and key of the report that was sto
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key of the hidden-words report that was asked for")
 OPENED = Key("opened", "Senses: the sentences to open in the main view, by their parameters in its address")
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
-SCAN_READ = Key("scan_read", "Senses: the scan's folder and time of change; the scan, its means, its sources", (None,))
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
 PROJECTOR = Key("projector", "From scratch: larger type, the menu folded away", False)
 STOP = Key("choice of stop", "From scratch: the stop that the picker shows")

@@ -6,18 +6,12 @@ Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import attend
-from selfattn.senses import separation
-
-SENSE_WORDS = 12  # a few seconds; the Senses page takes them all
-SHUFFLES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +22,6 @@ class SameOutput:
     after: Tensor  # (n,)
     moved: float  # total variation between the two rows of weights, 0 to 1
     difference: float  # largest difference of the contexts
-
-
-@dataclass(frozen=True, eq=False)
-class HalvedSenses:
-    """How well heads separate senses, by SeparationReport.heads: on the words that choose a head, and on others."""
-
-    chosen_on: pd.DataFrame
-    judged_on: pd.DataFrame
-    n_words: int  # judged on
-    shuffles: int  # of the labels, for the p of the second
 
 
 def same_output(weights: Tensor, values: Tensor) -> SameOutput:
@@ -67,21 +51,9 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
     return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
 
 
-def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HalvedSenses:
-    """Sense separation on every second of the first words of labelled sentences, and on the others.
-
-    What is said of a head that was chosen as the best must come from other words than those it was chosen on.
-    """
-    words = frame["word"].unique()[:SENSE_WORDS]
-    first, second = (frame[frame["word"].isin(words[start::2])] for start in (0, 1))
-    # The first only chooses: no p is asked for.
-    chosen = separation(encoder, first, shuffles=1, floor=False, progress=progress)
-    judged = separation(encoder, second, shuffles=SHUFFLES, floor=False, progress=progress)
-    return HalvedSenses(chosen.heads, judged.heads, judged.items["word"].nunique(), SHUFFLES)
-
-
-def recomputed_noise() -> float:
-    """The kernel against torch's own attention on pure noise: the arithmetic agrees there, too."""
-    query, key, value = torch.randn(3, 1, 12, 32, generator=torch.Generator().manual_seed(0))
-    own = torch.nn.functional.scaled_dot_product_attention(query, key, value)
-    return float((attend(query, key, value).context - own).abs().max())
+def noise_weights() -> tuple[Tensor, Tensor]:
+    """The weights (n, n) of random queries and keys: the kernel's, and torch's own, which mixes the rows of an identity."""
+    query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
+    value = torch.eye(8)
+    own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
+    return attend(query, key, value).weights, own

@@ -1,7 +1,5 @@
 """Reports over many labelled sentences: which words and heads give a word its sense, beside baselines."""
 
-from typing import NoReturn
-
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.senses.checkpoints import CheckpointsReport, compare_checkpoints
 from selfattn.senses.nearest_centroid import SeparationReport, separation
@@ -24,13 +22,3 @@ __all__ = [
     "random_twin",
     "separation",
 ]
-
-
-def __getattr__(name: str) -> NoReturn:
-    """Name what replaces the removed swaps over sentences."""
-    if name in ("interchange", "leading_heads", "SwapReport"):
-        raise ImportError(
-            f"selfattn.senses.{name} was removed. hidden_words names the word that brings the sense in, over many sentences; "
-            "selfattn.analysis.hiding.hidden_heads says through which heads, in one."
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,9 +43,6 @@ NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share
 GUESS = 0.5  # the right sense, or the mean of the others
 ALL = "all"  # the word of the rows that stand for all words together
 PICKS = ("the word", "any other", "most attended", "nearest")
-# The ways that only attention has a part in.
-ATTENTION = ("weights x V", "most attended", "rollout", "largest single weight")
-CHECKS = 2  # the last ways: a word taken away otherwise
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -63,13 +60,14 @@ class HiddenWordsReport(OfTables):
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
     agreement: pd.DataFrame
     # way, agreement (how often it names the picked word), low, high, rank (mean rank correlation of its numbers with the
-    # shares, over a sentence's words). The last way's name is the token that takes a word's place. NaN: see `reason`
+    # shares, over a sentence's words). The last two are checks of hiding; the last one's name is the token that takes a word's
+    # place. NaN: see `reason`
     between: pd.DataFrame
     # word, senses ("one", "two"), named (in how many of the ordered pairs of its rows a word is named in both, where the answer
     # is asked between the two), low, high, n (pairs)
     heads: pd.DataFrame
     # word, layer, head, share (hiding each row's word of the largest share in this head alone, by gradient: the mean over a
-    # sense's rows, then the senses; sums over heads fall 10 to 30 % short of hiding in all at once), low, high (rows are drawn
+    # sense's rows, then the senses; sums over heads fall short of hiding in all at once), low, high (rows are drawn
     # within each sense), leads (in how many of these resamples this head has the largest share, 0 to 1)
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" where all have

@@ -291,8 +291,8 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
         return {
-            "text": f"This is about these two sentences, not about senses: a word is named as often between two sentences of "
-            f"one sense ({one}) as between two senses ({two}).",
+            "text": f"This is about these two sentences, not about senses: between two sentences of one sense a word is named "
+            f"in {one}, between two senses in {two}.",
             "link": link,
         }
     own = over_many.of()["accuracy"]

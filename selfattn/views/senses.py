@@ -7,7 +7,6 @@ from types import MappingProxyType
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.curves import layers_curve
 from selfattn.charts.dots import dot_rows
 from selfattn.check import raw_c_measured
 from selfattn.encoders.capture import Head
@@ -15,8 +14,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel, Tables
 from selfattn.senses import SeparationReport
 from selfattn.senses.noise import ROWS
-from selfattn.senses.telling_words import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
-from selfattn.tidy_tables import layers_frame, leading_words_frame, named_heads, shaded_frame
+from selfattn.senses.telling_words import GUESS, HiddenWordsReport
+from selfattn.tidy_tables import leading_words_frame, named_heads, shaded_frame
 from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
@@ -28,14 +27,14 @@ DEEPEST, WRITTEN = (
 )  # shares: with the deepest tint; printed from here on where there are too few for a noise level
 FEW_WORDS = 10  # an interval over fewer words says little
 ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
-LEADERS = 6  # heads that are listed
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed, and not enough either",
     (True, False): "needed and usually enough",
     (False, False): "needed and not enough",
 }
-LABELS = ("the most telling word", "any other word", "the most attended word", "the nearest word")  # of PICKS
+LABELS = ("the most telling word", "any other word")
+JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")  # drawn, of WHAT
 INTERVALS = "Lines: 95 % intervals"
 NONE: Mapping = MappingProxyType({})
 
@@ -59,7 +58,6 @@ def hidden_words_panels(
     yield attention(report, raw_c_measured(encoder.content))
     if report.heads["share"].notna().any():
         yield heads(report, head)
-        yield leading_heads(report)
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
@@ -70,7 +68,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """The word's sentences, those first whose leading word moves it furthest. Their order is that of `opened`."""
+    """The word's sentences, of each sense those first whose leading word moves it furthest. In the order of `opened`."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -78,7 +76,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         finding = (
             f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
         )
-        note = f"Tinted from {share(level)} of the distance on: less is chance too often."
+        note = f'With that word hidden "{word}" moves so far toward its other sense; under {share(level)} is chance too often.'
     elif many >= ROWS:
         finding = f'No single word moves "{word}" further than chance does.'
         note, level = "Moves of any length go the wrong way too often for a word to be named.", math.inf
@@ -95,7 +93,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         name="sentences",
         finding=finding,
         **shaded_picture(shaded_data(shades, rows["sense"].to_dict(), tint, OPEN)),
-        note=f"{note} A click opens the sentence.",
+        note=f"{note} A word may carry the topic, not the sense. A click opens the sentence.",
         alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {share(row.share)})' for row in rows.itertuples())]),
         tables=Tables(
             {
@@ -107,15 +105,17 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         ),
         method=f'Each other word is hidden from "{word}" in every head, and the encoder runs again. The number is how far the '
         "word then moves toward its other senses: 100 % is the whole distance, less than 0 is away from them. The way leads from "
-        "the mean of the sense's other sentences to that of the other senses. A word can carry the topic as well as the sense, "
-        "and what others have read from the hidden word still reaches it.",
+        "the mean of the sense's other sentences to that of the other senses. What others have read from the hidden "
+        "word still reaches it.",
     )  # fmt: skip
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """The word's sentences as `sentences` shows them: rows of tidy_tables.leading_words_frame."""
+    """The word's sentences as `sentences` shows them, the senses in turn: rows of tidy_tables.leading_words_frame."""
     rows = leading_words_frame(report, frame).query("word == @word")
-    return rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
+    rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
+    turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
+    return rows.loc[turns.sort_values(["turn", "sense"]).index]
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
@@ -136,9 +136,9 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
             f"The most telling word is {CARRIES[kept >= ENOUGH * gain, lost >= LEFT * gain]}: without it {_hits(hidden)} of 100 "
             f"sentences keep their sense, with it alone {_hits(alone)}."
         )
-    groups = ["", *["without"] * len(PICKS), *["with nothing but"] * len(PICKS)]
+    labels, groups = (["all words", *2 * LABELS], ["", *["without"] * 2, *["with nothing but"] * 2])
     parts = [
-        dot_rows(["all words", *LABELS, *LABELS], each.of(), "accuracy", group=groups, series=name)
+        dot_rows(labels, each.of().loc[[*JUDGED]], "accuracy", group=groups, series=name)
         for name, each in reports.items()
     ]
     drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
@@ -151,24 +151,20 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
         note=f"The sentences in which the right sense is the nearer one. {INTERVALS} over {over}.{few}",
         method="The most telling word is the one whose hiding moves the word furthest toward its other senses. One half of the "
         "other sentences picks it, and the other half judges: is the right sense nearer without it (comprehensiveness), "
-        "and with it alone (sufficiency; DeYoung et al., ERASER)?",
+        "and with it alone (sufficiency; DeYoung et al., ERASER)? Without the most attended word it is in "
+        f"{_hits(own.loc['most attended hidden'])} of 100 sentences, with it alone in {_hits(own.loc['most attended alone'])}.",
     )  # fmt: skip
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
     """How often attention names the most telling word. made_up: how often, in RAW-C's pairs, the marked one (check.py)."""
-    ways = report.agreement.set_index("way").dropna(subset="agreement").sort_values("agreement", ascending=False)
-    checks = report.agreement["way"].iloc[-CHECKS:]
-    groups = {
-        "by attention": [way for way in ways.index if way in ATTENTION],
-        "otherwise": [way for way in ways.index if way not in {*ATTENTION, *checks}],
-        "as a check of hiding": [way for way in checks if way in ways.index],
-    }
-    parts = [dot_rows(own, ways.loc[own], "agreement", group=group) for group, own in groups.items()]
+    ways = report.agreement.set_index("way").dropna(subset="agreement")
+    *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
-    drawn = pd.concat(
-        [*parts, dot_rows(pairs.index, pairs, "agreement", group="in made-up pairs (RAW-C)")], ignore_index=True
-    )
+    natural = ways.loc[[way for way in others if way in ways.index]].sort_values("agreement", ascending=False)
+    groups = {"in made-up pairs (RAW-C)": pairs, "in natural sentences": natural}
+    drawn = pd.concat([dot_rows(own.index, own, "agreement", group=group) for group, own in groups.items()])
+    drawn = drawn.reset_index(drop=True)
     if "most attended" not in ways.index:
         finding = "What attention names isn't known for this encoder."
     elif made_up:
@@ -182,11 +178,15 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = f"The most attended word is the most telling one in {_hits(most)} of 100 sentences{luck}."
     note = f"A word drawn at random is the most telling one in {_hits(report.luck)} of 100 sentences."
     method = (
-        "Each way ranks a sentence's words, and is right where its first is the most telling one. Gradient, value zeroing and "
-        "the token in its place are told the senses; what attention gives is not."
-    )  # fmt: skip
+        "Each way ranks a sentence's words, and is right where its first is the most telling one: the one that hiding names. "
+        "The gradient is told the senses; what attention gives is not."
+    )
+    if {zeroed, masked} <= {*ways.index}:
+        method += (
+            f" As checks of hiding, value zeroing names the same word in {_hits(ways.loc[zeroed])} of 100 sentences, {masked} in "
+            f"the word's place in {_hits(ways.loc[masked])}."
+        )
     if made_up:
-        note += f" In made-up pairs hiding names the right word in {_hits(made_up['hiding'])}."
         method += (
             "\n\nRAW-C (Trott and Bergen 2021): pairs of short sentences that differ in one marked word, which makes the sense. "
             "There the mean of all weights names it; in sentences as people write them it mostly names another."
@@ -198,30 +198,24 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """All heads by what hiding each sentence's leading word in one of them alone does."""
+    """All heads by what hiding each sentence's leading word in one of them alone does; and how often each of two leads."""
     frame = _heads_of_all(report)
-    first = frame.loc[frame["share"].idxmax()]
+    leading = frame.nlargest(2, "share")
+    first = leading.iloc[0]
     finding = f"{named(first)} carries the most: alone, {share(first['share'], 1)} of the distance."
     if not first["low"] > 0:
         finding = "No head alone surely moves the word toward its other senses."
-    drawn = frame[["layer", "head", "name", "share"]]
+    largest = report.named.groupby(["word", "row"])["share"].max()
+    whole = largest.groupby("word").mean().mean()
+    often = [f"{name} in {share(leads)}" for name, leads in zip(leading["name"], leading["leads"]) if leads >= 0.005]
     return heads_panel(
-        "heads", finding, drawn, "share", head, look_of={"title": "of the distance"},
+        "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
+        note=f"With other words another head might: first in resamples is {', '.join(often)}.",
         method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
-        "mean over a sense's sentences, then senses, then words. The heads' sum falls 10 to 30 % short of hiding in all at once.",
+        f"mean over a sense's sentences, then senses, then words. Added up, the heads make {share(frame['share'].sum())} of the "
+        f"distance; hidden in all at once, the words make {share(whole)}.",
     )  # fmt: skip
-
-
-def leading_heads(report: HiddenWordsReport) -> Panel:
-    """The heads of the largest shares, with intervals."""
-    frame = _heads_of_all(report).nlargest(LEADERS, "share")
-    often = [f", first in {share(leads)}" if leads >= 0.005 else "" for leads in frame["leads"]]
-    drawn = dot_rows(frame["name"] + often, frame, "share")
-    finding = f"{named(frame.iloc[0])} comes first in {share(frame['leads'].iloc[0])} of resamples."
-    ends = min(0.0, drawn["low"].min()), 1.1 * drawn[["value", "high"]].max(axis=None)
-    note = f"With other words another head might. {INTERVALS}."
-    return dots_panel("leading heads", finding, drawn, domain=ends, format=".1%", note=note)
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
@@ -234,24 +228,23 @@ def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
 def layers(report: SeparationReport) -> Panel:
     """The share of sentences whose nearest sense is their own, after each layer."""
     table, n = report.layers, report.words["word"].nunique()
-    best, after = table.iloc[1 + table["accuracy"].iloc[1:].argmax()], table["accuracy"].iloc[1]
+    best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
     few = f" {n} word{'s' * (n != 1)}: others may differ." if n < FEW_WORDS else ""
     right = _hits(best["accuracy"])
     finding = f"After layer {best['layer']} the word's vector tells the senses apart in {right} of 100 sentences."
-    return Panel(
-        name="layers",
-        finding=finding,
-        picture=lambda look: layers_curve(layers_frame(report), look.theme, look.width),
-        note=f"After layer 0 in {_hits(after)}; the other words' token vectors alone: {_hits(report.bag[0])}; guessing: "
-        f"{_hits(report.chance)}.{few}",
-        alt=f"A curve over {len(table) - 1} layers. {finding}",
-        tables=Tables(
-            {
-                "layers": lambda: table.astype({"layer": str}),
-                "words": lambda: report.words.astype({"layer": str}),
-            }
-        ),
+    bag = pd.DataFrame([report.bag], columns=["accuracy", "low", "high"])
+    after = dot_rows(
+        [f"layer {layer}" for layer in table["layer"][1:]], table[1:], "accuracy", group="its vector after"
+    )
+    drawn = pd.concat(
+        [after, dot_rows(["token vectors"], bag, "accuracy", group="the other words'")], ignore_index=True
+    )
+    ends = min(0.4, float(drawn[["value", "low"]].min(axis=None))), 1.0
+    return dots_panel(
+        "layers", finding, drawn, guess=("guessing", report.chance), domain=ends, marked=[f"layer {best['layer']}"],
+        tables={"layers": table.astype({"layer": str}), "words": report.words.astype({"layer": str})},
+        note=f"The other words' token vectors alone, without attention, in {_hits(report.bag[0])}.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
         f"sentences of each sense, by the cosine of the word's vectors{span}. What "
         "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",
@@ -275,8 +268,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="How often a head's output tells the senses apart, minus the better of two baselines: the same values with equal "
-        "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. So most heads "
-        "need not have found the sense: an average over the sentence, or the word alone, would do.\n\n"
+        "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. Where "
+        "attention adds nothing, an average over the sentence or the word alone would do as well.\n\n"
         f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
         f"({numbers.count(report.shuffles)} shuffles); {(table['p_value'] < 0.05).sum()} heads do. That alone does not show that "
         "attention found the sense.",

@@ -1,4 +1,4 @@
-"""Two encoders on one sentence: a head of each, word by word; and which heads of two checkpoints differ over many sentences."""
+"""Two encoders on one sentence: a head of each, word by word; which heads of two checkpoints differ over many sentences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,6 @@ from selfattn.views.dots_and_heads import dots_panel, heads_panel, named
 from selfattn.words import numbered
 
 MAP = 270  # pixels: three maps fit side by side in a window of 1440
-LEADERS = 6  # heads that are listed
 MINUS = "second minus first"
 WORDS_ONLY = "Words only: without special tokens each row is scaled up to sum to 1 again."
 
@@ -69,8 +68,8 @@ def _map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float
     )
 
 
-def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Iterator[Panel]:
-    """Each head's mean distance from its counterpart over sentences: all heads, then those that differ most."""
+def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Panel:
+    """Each head's mean distance from its counterpart over sentences. head: outlined, and in the note."""
     frame = named_heads(report.heads)
     frame = frame.reindex(columns=[*frame, *(name for name in ("low", "high", "others") if name not in frame)])
     own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
@@ -85,13 +84,11 @@ def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Iterator[P
         left_out = f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}"
     finding = f"{same} of {len(frame)} heads are as far from their counterparts as from other heads." if known else most
     n, over = int(own["n"]), numbers.weight(own["distance"])
-    yield heads_panel(
+    return heads_panel(
         "counterparts", finding, named_heads(report.heads.drop(columns="n")), "distance", head,
         look_of={"kind": "weights", "title": "weight elsewhere"},
-        note=f"{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
+        note=f"{f'{most} ' if known else ''}{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
         method="The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
         "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its counterpart "
         "as from the other heads of its layer is no longer the same head.",
     )  # fmt: skip
-    leading = frame.nlargest(LEADERS, "distance")
-    yield dots_panel("heads that differ most", most, dot_rows(leading["name"], leading, "distance"), format=".2f")

@@ -16,7 +16,7 @@ from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 from selfattn.senses import head_profiles, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
-from selfattn.tidy_tables import layers_frame, named_heads
+from selfattn.tidy_tables import named_heads
 from selfattn.views.senses import separation_panels
 from tests.as_shown.record import BESIDE, Lines, column, table, texts
 
@@ -61,8 +61,7 @@ def _line(value: Any) -> str:
 
 def separated(encoder: Encoder) -> dict[str, Lines]:
     report = separation(encoder, sentences(), shuffles=50)
-    frames = {"layers": layers_frame(report), "named": named_heads(report.heads)}
-    frames["sentences"] = report.sentences(3, 7)
+    frames = {"named": named_heads(report.heads), "sentences": report.sentences(3, 7)}
     said = [text for panel in separation_panels(report, Head(3, 7)) for text in (panel.finding, panel.note)]
     return {
         "report": parts(report),

@@ -162,14 +162,6 @@ def a_against_b():
     return draw.butterfly(frame, LIGHT, name=""), {"y": WORDS, "rect": rows, "text": {**rows, "text": texts}}
 
 
-def layers():
-    own, baseline, low, high = [0.5, 0.9, 0.7], [0.5, 0.52, 0.49], [0.4, 0.8, 0.6], [0.6, 0.95, 0.8]
-    frame = pd.DataFrame({"depth": [0, 1, 2] * 2, "stage": FEW * 2, "line": ["this"] * 3 + ["shuffled"] * 3})
-    spans = {"accuracy": own + baseline, "low": low + [None] * 3, "high": high + [None] * 3}
-    marks = {"area": {"x": FEW, "y1": low, "y2": high}, "line": {"x": FEW * 2, "y": baseline + own}}
-    return draw.layers_curve(frame.assign(**spans), LIGHT), {"x": FEW, **marks, "symbol": {"x": FEW, "y": own}}
-
-
 def powers():
     points = {"x": [1, 4, 16, 64], "y": [1, 10, 100, 1000]}
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
@@ -189,7 +181,6 @@ CHARTS = {
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
     "heatmap, with gaps": with_gaps,
-    "layers_curve": layers,
     "lines": powers,
     "moves": some_moves,
     "opened_by_a_click": opened,

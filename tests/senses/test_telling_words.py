@@ -10,7 +10,7 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from selfattn import NotRecomputable, senses
+from selfattn import NotRecomputable
 from selfattn.encoders import projections
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import resolve
@@ -308,11 +308,3 @@ def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     monkeypatch.setattr(telling_words, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
     assert (report.accuracy["accuracy"] == 0.5).all()  # on the middle
-
-
-def test_interchange_names_its_replacement():
-    for name in ("interchange", "leading_heads", "SwapReport"):
-        with pytest.raises(ImportError, match=f"{name} was removed. hidden_words names the word"):
-            getattr(senses, name)
-    with pytest.raises(AttributeError, match="has no attribute 'interchanges'"):
-        _ = senses.interchanges

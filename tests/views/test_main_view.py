@@ -82,8 +82,8 @@ def test_between_the_sentences(made):
     data = panel.live.data
     assert data["way"]["at"] == [0.0, 1.0] and data["way"]["toward"] == [1, -1] and data["way"]["dots"] == [[], []]
     assert plain(data["beyond"]["text"]) == (
-        "This is about these two sentences, not about senses: a word is named as often between two sentences of one sense (34 %) "
-        "as between two senses (33 %)."
+        "This is about these two sentences, not about senses: between two sentences of one sense a word is named in 34 %, "
+        "between two senses in 33 %."
     )
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 

@@ -83,39 +83,49 @@ def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels,
         "attention": f"In made-up pairs the most attended word is the right one in {hits(MADE_UP['most attended'])} of 100, in "
         f"natural sentences in {hits(ways['most attended'])}.",
         "heads": f"{where} carries the most: alone, {share(first['share'], 1)} of the distance.",
-        "leading heads": f"{where} comes first in {share(first['leads'])} of resamples.",
         "layers": f"After layer {best['layer']} the word's vector tells the senses apart in {hits(best['accuracy'])} of 100 "
         "sentences.",
         "attention adds": f"On {(separated.heads['adds_low'] > 0).sum()} of 72 heads attention surely adds something; by chance "
         "about 2 would.",
     }  # fmt: skip
-    assert [*panels] == ["sentences", "one word", "attention", "heads", "leading heads", "layers", "attention adds"]
+    assert [*panels] == ["sentences", "one word", "attention", "heads", "layers", "attention adds"]
     tables = [table for panel in panels.values() for table in panel.tables]
     assert len(tables) == len(set(tables))  # each is a file of its own
 
 
-def test_the_pictures_print_the_reports_numbers(panels, report, other):
+def test_the_pictures_print_the_reports_numbers(panels, report, separated, other):
     (second,) = other.values()
-    both = [numbers.share(value) for pair in zip(report.of()["accuracy"], second.of()["accuracy"]) for value in pair]
-    assert [text for text in printed(panels["one word"]) if text.endswith(" %")] == both
+    both = zip(*(one.of().loc[[*senses.JUDGED], "accuracy"] for one in (report, second)))
+    drawn_shares = [text for text in printed(panels["one word"]) if text.endswith(" %")]
+    assert drawn_shares == [numbers.share(value) for pair in both for value in pair]
     ways = report.agreement.set_index("way")["agreement"]
-    order = [
-        "weights x V",
-        "most attended",
-        "rollout",
-        "largest single weight",
-        "gradient",
-        "nearest",
-        *ways.index[-2:],
-    ]
+    order = ["gradient", "weights x V", "most attended", "rollout", "largest single weight"]
     pairs = [MADE_UP[way] for way in ("most attended", "hiding")]
-    assert printed(panels["attention"])[1:] == [numbers.share(value) for value in [*ways[order], *pairs]]
-    shares = report.heads[report.heads["word"] == "all"]["share"].nlargest(6)
-    assert printed(panels["leading heads"]) == [numbers.share(value, 1) for value in shares]
-    assert len(drawn(panels["layers"].picture(Look()), "symbol")) == 6  # without what layer 0 reads
+    assert printed(panels["attention"])[1:] == [numbers.share(value) for value in [*pairs, *ways[order]]]
+    checks = f"names the same word in {hits(ways['value zeroing'])} of 100 sentences, [MASK] in the word's place in "
+    assert f"{checks}{hits(ways['[MASK]'])}." in panels["attention"].method
+    leads = report.heads[report.heads["word"] == "all"].nlargest(2, "share")["leads"]
+    first, second = (share(value) for value in leads)
+    assert panels["heads"].note.endswith(f"first in resamples is L0 H10 in {first}, L0 H1 in {second}.")
+    accuracies = [*separated.layers["accuracy"][1:], separated.bag[0]]  # without what layer 0 reads
+    assert printed(panels["layers"])[1:] == [numbers.share(value) for value in accuracies]
     dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
     assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
     assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
+
+
+def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
+    said = []
+    for own in (report, *other.values()):
+        largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
+        heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
+        said.append((heads, largest))
+        method = senses.heads(own, HEAD).method
+        assert (
+            f"the heads make {share(heads)} of the distance; hidden in all at once, the words make {share(largest)}."
+            in method
+        )
+    assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # 30 % short on one, 57 % on the other
 
 
 def test_made_up_pairs_are_those_of_the_benchmarks():
@@ -125,7 +135,9 @@ def test_made_up_pairs_are_those_of_the_benchmarks():
 
 def test_a_sentences_row_has_its_shares(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
-    assert len(shown) == len(rows) == 24 and rows["share"].is_monotonic_decreasing
+    assert len(shown) == len(rows) == 24
+    assert rows["sense"].tolist() == ["river side", "money house"] * 12
+    assert all(own["share"].is_monotonic_decreasing for _, own in rows.groupby("sense"))
     for row, line in zip(rows.itertuples(), shown):
         assert "".join(" " * word["gap"] + word["text"] for word in line["words"]) == row.sentence
         assert line["said"] == row.sense

@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from pages.explore.senses.reports import open_pair
-from selfattn.dashboard import session
+from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import folder_path, lines
 from selfattn.dashboard.figures import say, show_error, show_panel, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.settings import Settings
@@ -32,7 +32,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
     opened = name = folder.strip()
     try:
         opened = str(allowed_scan_folder(name))
-        scan, means, sources = _scan_once(Path(opened))
+        scan, means, sources = _read(encoder, Path(opened))
     except (ScanError, TextError) as error:
         show_error(str(error).replace(opened, name))  # hide the server's paths
         return
@@ -78,18 +78,15 @@ def _open(own: pd.DataFrame, word: str, state: str, at: Any) -> None:
         open_pair(*pair, "", word)
 
 
-def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
-    """Return the scan, its heads' means and its sources. Keep them until the folder changes: they read every part.
-
-    Raises ScanError.
-    """
+def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
+    """The scan, its heads' means and its sources, read once until the folder changes. Raises ScanError."""
     try:
-        changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
+        changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):
-        changed = []  # read_scan raises the error
-    kept = session.SCAN_READ.get()
-    if not changed or kept[0] != (folder, changed):
+        changed = ()  # read_scan raises the error
+
+    def make(_: Progress) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
         scan = read_scan(folder)
-        kept = (folder, changed), scan, scan.heads(), scan.sources() if scan.has_sources else None
-        session.SCAN_READ.set(kept)
-    return kept[1:]
+        return scan, scan.heads(), scan.sources() if scan.has_sources else None
+
+    return cached(encoder, ("scan", str(folder), changed), make)

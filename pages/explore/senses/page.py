@@ -13,7 +13,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE, lines, load
-from selfattn.dashboard.figures import PageEnds, say, show_error, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import PageEnds, note_panel, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
@@ -40,14 +40,33 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
     make = partial(views.hidden_words_panels, asked.encoder, report, asked.frame, word, head, others)
     key = ("panels of hidden words", asked.key, session.AGAIN.of("hidden_words").get(), word, head)
     panels = cached(asked.encoder, key, lambda _: list(make()))
-    of_heads = [panel for panel in panels if "heads" in panel.name]
-    for panel in panels[: len(panels) - len(of_heads)]:
+    wide, narrow = (panels[:-2], panels[-2:]) if panels[-1].name == "heads" else (panels, [])
+    for panel in wide:
         opens = panel.name == "sentences"
         choose = partial(_open, report, asked.frame, word) if opens else None
         show_panel(panel, choose=choose, states=("open",) if opens else ())
-    for panel, place in zip(of_heads, side_by_side()):
+    for panel, place in zip(narrow, side_by_side()):
         with place:
             show_panel(panel, key="sense-heads", clicks=panel.name == "heads")
+
+
+def show_separation(asked: Labelled, head: Head) -> None:
+    """Show, on request, where the senses separate and what attention adds. A visitor's own table is asked at once."""
+    label, own = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
+    place = st.expander(label, expanded=own, key="separation of a table" if own else "separation", on_change="rerun")
+    if not place.open:
+        kept = asked.stored(SeparationReport)
+        for panel in views.separation_panels(kept.report, head) if kept else ():
+            note_panel(panel)
+        return
+    with place:
+        report = asked.report(SeparationReport, "senses", "Senses, word", separation)
+        for panel, column in zip(views.separation_panels(report, head), side_by_side()):
+            with column:
+                show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
+        if not asked.encoder.patchable:
+            st.info(f"Heads can be compared only where their outputs can be read: {asked.encoder.patch_reason}")
+        show_rejected(report.rejected)
 
 
 def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
@@ -121,18 +140,12 @@ this_page().python = lines(
 )
 try:
     show_hidden_words(asked, word, head)
-    report = asked.report(SeparationReport, "senses", "Senses, word", separation)
+    show_separation(asked, head)
 except ValueError as error:
     show_error(error)
     rows = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
     show_rejected(rows[1])
     st.stop()
-for panel, place in zip(views.separation_panels(report, head), side_by_side()):
-    with place:
-        show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
-if not encoder.patchable:
-    st.info(f"Heads can be compared only where their outputs can be read: {encoder.patch_reason}")
-show_rejected(report.rejected)
 kept = [asked.stored(kind) for kind in (SeparationReport, HiddenWordsReport)]
 if any(kept):
     offer_again(*kept)

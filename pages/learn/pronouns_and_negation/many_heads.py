@@ -36,7 +36,7 @@ def show(encoder: Encoder) -> None:
     heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
     counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-    question = f"What gets most weight from this word in most of the {len(heads)} heads?"
+    question = f"What gets most weight from this word most often, over {len(heads)} heads?"
     most = max(counted, key=counted.__getitem__)
     if not teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}."):
         return
@@ -47,7 +47,7 @@ def show(encoder: Encoder) -> None:
     labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # an ellipsis marks a cut
     looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
     chart = drawing(heatmap, weights.T, across, numbers=labels, **looks)
-    finding = f"In most heads the favourite is {most}: {kinds}."
+    finding = f"The favourite is most often {most}: {kinds}."
     teaching.steps("favourites", finding, {"What gets most weight in each head": chart})
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "

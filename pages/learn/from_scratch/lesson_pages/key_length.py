@@ -25,7 +25,7 @@ IDEA = (
     "count."
 )
 QUESTION = (
-    "Head 10 of layer 0 of a real encoder reads *The bank of the river.* The key of *river* is 1.2 times as long as that of "
+    "Head 10 of layer 0 of the bundled encoder reads *The bank of the river.* The key of *river* is 1.2 times as long as that of "
     "*bank* itself. How many times its score does *river* get from *bank*?"
 )
 OPTIONS = ("about 3 times", "about 1.2 times", "about 1.4 times: length counts twice")

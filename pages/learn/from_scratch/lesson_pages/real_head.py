@@ -20,9 +20,9 @@ from selfattn.views.lesson import drawing
 TITLE = "Now a real encoder"
 STEP = "a real head"
 IDEA = (
-    "A real encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Head 10 of layer 0 gives "
-    "*river* 0.62, but a large weight isn't yet an effect: so hide *river* from *bank* in all heads. How far does *bank* move, "
-    "from where its river sentences lie to where its money sentences lie?"
+    "The bundled encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Head 10 of layer 0 "
+    "gives *river* 0.62, but a large weight isn't yet an effect: so hide *river* from *bank* in all heads. How far does "
+    "*bank* move, from where its river sentences lie to where its money sentences lie?"
 )
 QUESTION = "A: *The bank of the river.* With *river* hidden, how much of that way does *bank* go?"
 OPTIONS = ("about half of it", "nearly all of it", "hardly any of it")
@@ -30,7 +30,7 @@ REASON = (
     "Half way is undecided: in *The bank of the.* the bundled encoder puts *bank* at 48 %. Hidden from the other words, too, "
     "*river* moves it no farther: 50 %."
 )
-TAKE = "What a head attends to is seen; what a word does is tested: hide it. Without *river*, *bank* is undecided."
+TAKE = "What a head attends to is seen; what a word does is tested: hide it."
 CODE = "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"
 
 

@@ -1,0 +1,96 @@
+"""Limits of weights, removed heads, sense scores and the recomputation, each with a counter-example in one picture."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+from torch import Tensor
+
+from selfattn.analysis.removing import removal_effect
+from selfattn.check import raw_c_measured
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.compute_again import stored_or_made, stored_report
+from selfattn.dashboard.copy_as_python import load
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import heading, say, show_panel, side_by_side, this_page
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, labelled_sentences
+from selfattn.lessons.encoded_words import first_word
+from selfattn.lessons.pronouns import PronounWeights
+from selfattn.panel import Panel
+from selfattn.senses import HiddenWordsReport, SeparationReport, hidden_words, separation
+from selfattn.tidy_tables import heads_frame
+from selfattn.views import limits, senses
+
+T = TypeVar("T")
+WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
+PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
+
+
+def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
+    """The stored report, or that of this encoder over a few sentences of a few words."""
+    if kept := stored_report(kind, encoder):
+        return kept.report
+    labelled = labelled_sentences()
+    few = labelled[labelled["word"].isin(labelled["word"].unique()[:WORDS])].groupby(["word", "sense"]).head(PER_SENSE)
+    title = "Reading labelled sentences ..."
+    return cached(encoder, kind.__name__, lambda show: make(encoder, few, progress=show), title, costly=True)
+
+
+def removed_heads(encoder: Encoder) -> Panel:
+    """The effects of removing each head of the first example."""
+    pair = PAIRS[0]
+    first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
+    heads = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
+
+    def remove_all(_: Progress) -> Tensor:
+        return removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)])
+
+    together = cached(encoder, "all heads removed", remove_all, costly=True)
+    return limits.removed_heads(heads, float(together), encoder.dtype)
+
+
+def sections(encoder: Encoder) -> Iterator[tuple[str, Panel | str]]:
+    """Each limit and its picture, or why there is none."""
+    shown: Panel | str = f"No word can be hidden in this encoder: {encoder.hide_reason}"
+    if not encoder.hide_reason:
+        report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
+        shown = senses.attention(report, raw_c_measured(encoder.content))
+    yield "A large weight is not a large effect", shown
+    if encoder.recomputable:
+        make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
+        found = cached(encoder, "other weights", lambda _: make(), title)
+        yield (
+            "Other weights, the same result",
+            found or "No other row of weights was found here: the text has too few tokens.",
+        )
+        yield "Removing a head is not finding the cause", removed_heads(encoder)
+        separated = stored_or_few(SeparationReport, encoder, separation)
+        best = Head(*separated.heads.loc[separated.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
+        yield "A sense that can be separated is not a sense that a head found", senses.adds(separated, best)
+        weights, _ = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
+        yield "A head that passes one test may be lucky", limits.lucky_head(weights)
+    yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
+
+
+heading("What it cannot tell")
+teaching.prose("Here is what the figures of these pages do *not* show, on the encoder that you chose.")
+encoder = current_encoder()
+show_encoder(encoder)
+if encoder.recomputable:
+    call = f"notebook.removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    this_page().python = f"{load(encoder)}\n{call}"
+else:
+    say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
+row: list = []
+for title, shown in sections(encoder):
+    row = row or side_by_side()
+    with row.pop(0):
+        st.markdown(f"#### {title}")
+        if isinstance(shown, str):
+            say(shown)
+        else:
+            show_panel(shown)

@@ -1,0 +1,111 @@
+"""What weights, removed heads, a lucky head and the recomputation do not show: a counter-example for each."""
+
+import math
+
+import pandas as pd
+import torch
+
+from selfattn.charts.bars import bar_list
+from selfattn.charts.dots import dot_rows
+from selfattn.charts.heatmap import heatmap
+from selfattn.encoders.encoding import Encoding
+from selfattn.examples import PRONOUNS
+from selfattn.lessons import counterexamples, pronouns
+from selfattn.numbers import change, decimal, effect, error, weight
+from selfattn.panel import Panel
+from selfattn.views.dots_and_heads import dots_panel, share
+from selfattn.views.lesson import drawing, lesson_panel
+from selfattn.views.rounding import noise_floor
+
+CELL, TOKEN = 21, 26  # pixels: of a head, of a token
+SHOWN = 8  # tokens with the largest weights
+
+
+def other_weights(passage: Encoding) -> Panel | None:
+    """Other weights for the same context; None where there are none for this text: it has too few tokens."""
+    head, rows = counterexamples.freest_row(passage, 2)
+    if rows.moved < 0.01:
+        return None
+    top = rows.before.topk(SHOWN).indices.tolist()
+    columns = {"its own weights": rows.before[top], "other weights, same result": rows.after[top]}
+    frame = pd.DataFrame({"token": [f"{place}: {passage.tokens[place]}" for place in top], **columns})
+    most = 1.2 * float(torch.stack([*columns.values()]).max())  # one scale for both, with room for the numbers
+    return lesson_panel(
+        "other weights",
+        f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
+        {title: drawing(bar_list, frame, title, domain=(0, most)) for title in columns},
+        note=f"The two contexts differ by {error(rows.difference)}.",
+        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. Drawn "
+        f"is the row, of all heads, whose largest weight can fall furthest; its {SHOWN} largest of {len(rows.before)} weights.",
+    )
+
+
+def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
+    """Each head removed in turn: on two senses, and on the control pair. together: all of them at once.
+
+    heads: tidy_tables.heads_frame with effect and control.
+    """
+    heads, noise = noise_floor(heads, "effect", precision)
+    most = heads[["effect", "control"]].abs().max()
+    maps = {"two senses": "effect", "one sense: the control": "control"}
+    look_of = {
+        "kind": "effect",
+        "maximum": float(most.max()),
+        "cell": CELL,
+        "numbers": None,
+        "names": ("layer", "head"),
+    }
+    names = {name: [*map(str, sorted(set(heads[name])))] for name in ("layer", "head")}
+    tables = {title: heads.pivot(index="layer", columns="head", values=name) for title, name in maps.items()}
+    return lesson_panel(
+        "removed heads",
+        f"Removed one at a time, the heads' effects add up to {change(heads['effect'].sum())}; removed together they make "
+        f"{change(together)}.",
+        {
+            title: drawing(heatmap, table.to_numpy(), names["layer"], columns=names["head"], **look_of)
+            for title, table in tables.items()
+        },
+        note=f"Without a head two sentences of one sense move as well: by up to {effect(most['control'])}, those of two senses "
+        f"by up to {effect(most['effect'])}. {noise}".rstrip(),
+        method="The effect of removing a head at every position is the change of the cosine of the two vectors. Heads can take "
+        "over from one another and work against one another, so single effects say little about all.",
+    )
+
+
+def lucky_head(weights: pronouns.PronounWeights) -> Panel:
+    """The best head on half of the pronoun sentences, beside what luck gives the best of all heads, and on the other half."""
+    first, second = pronouns.halves(PRONOUNS)
+    chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
+    best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
+    low, high = chosen.interval
+    labels = ("best of all heads", "best, if all guessed", "the head, new sentences")
+    right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
+    own = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
+    return dots_panel(
+        "lucky head",
+        f"The best of {n_heads} heads is right in {best} of 100 sentences; if all guessed, the best would reach {luck} once "
+        "in twenty tries.",
+        dot_rows(labels, own, "accuracy"), guess=("one coin", 0.5), domain=(min(0.4, low), 1.0),
+        marked=labels[-1:],
+        note=f"On {chosen.n} new sentences coins do as well as {chosen.head} or better with probability "
+        f"{weight(chosen.p_value)}.",
+        method="The pronoun of each sentence stands for one of two nouns, and a head is right where it gives that noun more "
+        f"weight. The best head is chosen on {len(first)} sentences and judged on {chosen.n} others. An example "
+        "chosen from many proves less than it seems.",
+    )  # fmt: skip
+
+
+def recomputed_noise() -> Panel:
+    """The kernel's weights and torch's own on noise."""
+    own, other = counterexamples.noise_weights()
+    places = [*map(str, range(len(own)))]
+    look_of = {"maximum": float(own.max()), "cell": TOKEN, "numbers": None}
+    maps = {"by the kernel": own, "by torch": other}
+    return lesson_panel(
+        "recomputed noise",
+        f"The kernel recomputes pure noise, too: it differs from torch by {error(float((own - other).abs().max()))}.",
+        {title: drawing(heatmap, each.numpy(), places, **look_of) for title, each in maps.items()},
+        note="“Recomputed” is about the formula, never about what the numbers mean.",
+        method="Queries and keys are drawn at random. The recomputation says that attention's formula, with an encoder's own "
+        "scale and mask, gives the model's own numbers.",
+    )
