@@ -1,7 +1,7 @@
 """Predictions: the encoder's own answer (a class, a similarity, a gap), which words and heads it rests on; over a table, too."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,11 @@ from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.charts.labels import isolated
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
-from selfattn.dashboard.cache import cached
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.compute_again import stored_report
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
-from selfattn.dashboard.pickers import FIRST, segmented
+from selfattn.dashboard.pickers import FIRST, open_sentences, segmented
 from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
@@ -25,11 +26,15 @@ from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from selfattn.encoders.pooling import NoPooling, load_pooling
+from selfattn.examples import TEXT_PAIRS
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import TAKEN, read_table
-from selfattn.senses import TargetReport, over_sentences
+from selfattn.senses import TargetReport, UnrelatedPairs, over_sentences
+from selfattn.stored_reports import made_once
 from selfattn.views import predictions as views
 from selfattn.views.predictions import Question
+from selfattn.views.similar import similar
+from selfattn.words import Word
 
 T = TypeVar("T")
 ASKED = {"class": "A class", "similarity": "Two sentences", "gap": "A gap"}
@@ -45,8 +50,9 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     except TextError as error:  # one that would be cut, or has another gap
         show_error(error)
         st.stop()
-    with st.container(key="answer"):
-        st.markdown(literal(questions[0].answer))
+    if answer := questions[0].answer:
+        with st.container(key="answer"):
+            st.markdown(literal(answer))
     if kind == "gap":
         say(isolated(questions[0].sentence.text))
     return questions
@@ -83,8 +89,18 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
     pooling = _of_folder(encoder, "pooling", load_pooling)
     with this_page().beside:
         other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)
+    st.pills(
+        "Examples", [pair.name for pair in TEXT_PAIRS], key=session.SIMILAR, on_change=_use_example,
+        label_visibility="collapsed",
+    )  # fmt: skip
     sides = {name: encode_or_stop(encoder, own, f"Sentence {name}") for name, own in (("A", text), ("B", other))}
     return views.similarity_questions(encoder, pooling, sides)
+
+
+def _use_example() -> None:
+    for pair in TEXT_PAIRS:
+        if pair.name == session.SIMILAR.get():
+            open_sentences(None, pair.first, pair.second, "", "")
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
@@ -110,13 +126,39 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
     return [question]
 
 
-def explained(encoder: Encoder, question: Question) -> Explained:
-    """The question's words and heads, the chosen head run as well, from the cache or now."""
+def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
+    """Which words make two texts similar, and how similar unrelated ones are: stored, or measured when the visitor asks."""
+    place, key = st.container(), encoder_key(encoder)
+    kept = stored_report(UnrelatedPairs, encoder)
+    unrelated = kept and kept.report
+    if not kept and session.UNRELATED.get() == key:
+        make, title = partial(made_once, "unrelated_pairs", encoder), "1,000 unrelated pairs ..."
+        try:
+            unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
+        except TextError as error:  # of an encoder that reads short texts only
+            show_error(error)
+    make = partial(similar, encoder, first.sentence, second.sentence, unrelated=unrelated, code=first.python)
+    costly = any(len(each.sentence.tokens) > SHORT for each in (first, second))
+    texts = first.sentence.text, second.sentence.text
+    with place:
+        found = cached(
+            encoder, ("similar", *texts, unrelated is not None), lambda progress: make(progress=progress), "Hiding each word ...",
+            costly=costly,
+        )  # fmt: skip
+        show_panel(found)
+    if not unrelated:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
+            st.caption("One pass over some 700 sentences. What is measured is kept.")
+
+
+def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None = None) -> Explained:
+    """The question's words (None: each) and heads, the chosen head run as well, from the cache or now."""
     sentence, head = question.sentence, this_page().head
-    key = ("explained", sentence.text, *question.key)
+    key = ("explained", sentence.text, *question.key, words is None)
     target = question.asked(sentence)
     found = cached(
-        encoder, key, lambda progress: explain(encoder, sentence, target, progress=progress), "Hiding each word ...",
+        encoder, key, lambda progress: explain(encoder, sentence, target, words=words, progress=progress), "Hiding each word ...",
         costly=len(sentence.tokens) > SHORT,
     )  # fmt: skip
     if found.heads.isnan().all() or found.heads[head].isfinite():
@@ -160,15 +202,20 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
-found = {question: explained(encoder, question) for question in questions}
-this_page().python = lines(
-    "from selfattn.analysis.explaining import explain",
-    load(encoder),
-    "found = {}",
-    *map(copied, questions),
-    "notebook.explained_words(found)",
-)
-show_panel(views.words(found))
+if len(questions) == 2:
+    found = {question: explained(encoder, question, words=()) for question in questions}
+    this_page().python = lines(load(encoder), questions[0].python)
+    show_similar(encoder, *questions)
+else:
+    found = {question: explained(encoder, question) for question in questions}
+    this_page().python = lines(
+        "from selfattn.analysis.explaining import explain",
+        load(encoder),
+        "found = {}",
+        *map(copied, questions),
+        "notebook.explained_words(found)",
+    )
+    show_panel(views.words(found))
 if any(each.notes for each in found.values()):
     st.info("No head can be removed from this encoder.")
     say("\n".join(found[questions[0]].notes))

@@ -7,6 +7,7 @@ attention has mixed all words into each last hidden state. `hidden_cosines` has 
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import pandas as pd
 import torch
@@ -66,10 +67,16 @@ class CosineParts:
             }
         )
 
-    def joined(self, most: int = 5) -> list[tuple[int, int]]:
-        """The pairs of words, (place in a, place in b), of the largest interaction above 0; no punctuation."""
-        named = [[at for at, word in enumerate(own.words) if not word.is_punctuation] for own in (self.a, self.b)]
-        pairs = [(i, j) for i in named[0] for j in named[1] if self.interaction[i, j] > 0]
+    def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
+        """The pairs of words, (place in a, place in b), of the largest interaction above 0; no punctuation.
+
+        a, b: only pairs with the word at this place.
+        """
+        named = [
+            [at for at, word in enumerate(own.words) if not word.is_punctuation and only in (None, at)]
+            for own, only in ((self.a, a), (self.b, b))
+        ]
+        pairs = [(i, j) for i, j in product(*named) if self.interaction[i, j] > 0]
         return sorted(pairs, key=lambda pair: -float(self.interaction[pair]))[:most]
 
 

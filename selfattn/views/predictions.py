@@ -39,7 +39,7 @@ class Question:
     python: str  # lines that make `asked`, of `encoder`
     what: str  # the number, in a sentence
     write: Write
-    answer: str  # what the encoder says, in words
+    answer: str = ""  # what the encoder says, in words
     where: str = ""  # " in A", where two sentences are asked about
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
 
@@ -77,14 +77,12 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
     """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut."""
     asked = {name: similarity(encoder, pooling, sides[other]) for name, other in zip("AB", "BA")}
-    targets = {name: asked[name](side) for name, side in sides.items()}
-    cosine = float(targets["A"].of(sides["A"].states[-1][list(targets["A"].positions)]))
-    answer = f"The two sentences have cosine {numbers.cosine(cosine)}."
+    for side in sides.values():
+        pooling.positions(side)
+    python = f"notebook.similar(encoder, {sides['A'].text!r}, {sides['B'].text!r})"
     return [
         Question(
-            sides[name], asked[name], ("similarity", sides[other].text),
-            "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
-            f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "the cosine", numbers.effect, answer,
+            sides[name], asked[name], ("similarity", sides[other].text), python, "the cosine", numbers.effect,
             where=f" in {name}",
         )
         for name, other in zip("AB", "BA")

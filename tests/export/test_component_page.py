@@ -126,12 +126,12 @@ def test_fixtures_follow_the_schema(component, data):
     jsonschema.Draft202012Validator(schema).validate(data)
 
 
-@pytest.mark.parametrize("component", ["way", "kernel", "shaded"])
+@pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar"])
 def test_files_are_joined_once_and_stay_short(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
     own = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]
-    assert len(own) == 2 + (component != "shaded")
+    assert len(own) == 2 + (component in ("way", "kernel"))
     for file in own:
         assert text.count(file.read_text("utf-8")) == 1
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)

@@ -1,5 +1,7 @@
 """The pages about models: what is loaded and its proof, two encoders side by side, predictions."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -14,7 +16,7 @@ from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link
-from tests.pages.pictures import records_of
+from tests.pages.pictures import live, records_of
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +103,7 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     at.selectbox(key="class").set_value(other).run()
     assert f"the margin of {other} moves by" in said(at)
     at.button_group(key="asked").set_value("similarity").run()
-    assert "and the cosine moves by" in said(at)
+    assert "in A, the cosine moves by" in said(at) and len(live(at, "similar")["sides"]) == 2
     at.button_group(key="asked").set_value("gap").run()
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
 
@@ -123,6 +125,30 @@ def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():
     assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
     at = at.button_group(key="asked").set_value("class").run()
     assert "no classification head: its checkpoint holds the encoder alone" in said(at)
+
+
+def test_two_texts_and_their_place_among_unrelated_ones():
+    at = open_link("predictions", asked="Two sentences")
+    at.button_group(key="similar").set_value("a negation").run()
+    data = live(at, "similar")
+    assert at.text_input(key="b").value == "It's an exchange or return."
+    assert data["finding"] == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
+
+
+def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
+    long = replace(FAMILIES["BERT"], settings={"max_position_embeddings": 256})
+    folder = embedder(save_tiny(long, tmp_path / "tiny"))
+    change_config(folder, "tokenizer_config.json", model_max_length=256)
+    monkeypatch.setenv("SELFATTN_CACHE", str(tmp_path / "kept"))
+    link = {"model": "another ...", "other": str(folder), "a": RIVER, "b": "She sat by the water."}
+    at = open_link("predictions", asked="Two sentences", **link)
+    assert live(at, "similar")["unrelated"] is None
+    (compare,) = (button for button in at.button if button.label == "Compare with 1,000 unrelated pairs")
+    measured = live(compare.click().run(), "similar")["unrelated"]
+    assert len(measured["cosines"].split(",")) == 1000
+    at = open_link("predictions", asked="Two sentences", **link)
+    assert live(at, "similar")["unrelated"] == measured
 
 
 def test_a_gap_of_a_chosen_word(folders, monkeypatch):
