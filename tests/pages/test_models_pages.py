@@ -8,14 +8,15 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
+from selfattn.analysis.cosine_parts import cosine_parts
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import decimal, error, weight
+from selfattn.numbers import decimal, effect, error, weight
 from selfattn.senses import compare_checkpoints
 from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
-from tests.pages.conftest import open_link
+from tests.pages.conftest import at_address, load_asked, open_link
 from tests.pages.pictures import live, records_of
 
 pytestmark = pytest.mark.slow
@@ -85,6 +86,18 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert f"L1 H2, over 2 sentences: {weight(heads['distance'][1, 2])}" in said(at)
     assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in said(at)
     assert ("before, L1 H2" in spec(at, 4)) and ("after, L1 H2" in spec(at, 5))
+
+
+def test_two_embedders_on_two_texts_pair_by_pair(tmp_path):
+    folders = [
+        str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
+    ]
+    link = {"model": "another ...", "other": folders[0], "second": "another ...", "second_other": folders[1]}
+    at = at_address("two-encoders", a="She sat.", b="It was muddy.", **link)
+    at.session_state["similarity"] = True
+    parts = [cosine_parts(load_encoder(folder, device="cpu"), "She sat.", "It was muddy.") for folder in folders]
+    change = (parts[1].table - parts[0].table)[:-1, :-1]
+    assert f"changes by {effect(float(change.flatten()[change.abs().argmax()]))}" in said(load_asked(at.run()))
 
 
 RIVER = "The bank of the river was muddy."
