@@ -206,7 +206,7 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
     """
     frame = tidy.explained_words_frame(found)
     tint = Tint("effect", numbers.change, "change {}", float(frame["effect"].abs().max()) or 1.0)
-    return _Whole(shaded(shaded_data(frame, {line: line for line in found}, tint), theme))
+    return _Whole(shaded(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint), theme))
 
 
 def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:

@@ -45,7 +45,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 def folder(tmp_path, monkeypatch, encoder):
     """Where the snippets run: what they read is there, encoders are loaded, and no server takes this process's place.
 
-    The encoder that a snippet names is a tiny classifier, or the tiny embedder that is saved here.
+    The encoder that a snippet names is a tiny classifier, or the tiny embedder or reranker that is saved here.
     """
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
@@ -55,7 +55,8 @@ def folder(tmp_path, monkeypatch, encoder):
     Path("words.txt").write_text("bank\nriver\n")
     save_tiny(FAMILIES["BERT"], Path("path/to/folder"))
     saved_embedder(save_tiny(FAMILIES["BERT"], tmp_path / "template"), Path("my-embedder"))
-    known = {(): encoder, ("my-embedder",): load_encoder("my-embedder")}
+    save_tiny(FAMILIES["BERT"], Path("my-reranker"), classes=("LABEL_0",))
+    known = {(): encoder} | {(name,): load_encoder(name) for name in ("my-embedder", "my-reranker")}
     monkeypatch.setattr(selfattn, "load_encoder", lambda *name: known.get(name, named), raising=False)
     monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
     started = []

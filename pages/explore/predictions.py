@@ -37,7 +37,7 @@ from selfattn.views.similar import similar
 from selfattn.words import Word
 
 T = TypeVar("T")
-ASKED = {"class": "A class", "similarity": "Two sentences", "gap": "A gap"}
+ASKED = {"class": "A class", "pair": "Query and document", "similarity": "Two sentences", "gap": "A gap"}
 
 
 def pick_question(encoder: Encoder, text: str) -> list[Question]:
@@ -46,13 +46,13 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with this_page().beside:
         kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
     try:
-        questions = {"class": _class, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
+        questions = {"class": _class, "pair": _pair, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
     except TextError as error:  # one that would be cut, or has another gap
         show_error(error)
         st.stop()
-    if answer := questions[0].answer:
+    if questions[0].answer:
         with st.container(key="answer"):
-            st.markdown(literal(answer))
+            st.markdown(literal("; ".join(question.answer for question in questions)))
     if kind == "gap":
         say(isolated(questions[0].sentence.text))
     return questions
@@ -83,6 +83,26 @@ def _class(encoder: Encoder, text: str) -> list[Question]:
     with this_page().beside:
         label = st.selectbox("Class", options, first, key=session.CLASS, bind="query-params", width=200)
     return [views.class_question(head, sentence, label)]
+
+
+def _pair(encoder: Encoder, query: str) -> list[Question]:
+    """A class head asked with a query and one or two documents: a cross-encoder's score."""
+    head = _of_folder(encoder, "classification head", load_class_head)
+    with this_page().beside:
+        texts = [
+            st.text_input(label, first, key=key, bind="query-params", width=420)
+            for label, first, key in (("Document", FIRST.second, session.B), ("Second document", "", session.DOCUMENT))
+        ]
+    named = [text for text in texts if text.strip()] or texts[:1]
+    read = [encode_or_stop(encoder, query, f"Document {n}", pair=text) for n, text in enumerate(named, 1)]
+    label = None
+    if len(head.labels) > 1:
+        _, first = views.class_question(head, read[0]).key
+        session.CLASS.keep_within(head.labels, head.labels[first])
+        with this_page().beside:
+            label = st.selectbox("Class", head.labels, first, key=session.CLASS, bind="query-params", width=200)
+    where = [f" in document {n}" for n in (1, 2)] if len(read) == 2 else [""]
+    return [views.class_question(head, sentence, label, own) for sentence, own in zip(read, where)]
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
@@ -155,7 +175,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None = None) -> Explained:
     """The question's words (None: each) and heads, the chosen head run as well, from the cache or now."""
     sentence, head = question.sentence, this_page().head
-    key = ("explained", sentence.text, *question.key, words is None)
+    key = ("explained", sentence.text, sentence.pair, *question.key, words is None)
     target = question.asked(sentence)
     found = cached(
         encoder, key, lambda progress: explain(encoder, sentence, target, words=words, progress=progress), "Hiding each word ...",
@@ -171,7 +191,8 @@ def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None
 
 def copied(question: Question) -> str:
     """Lines of Python that ask the question of `encoder`, and keep the answer in `found`."""
-    sentence = f"sentence = encoder.encode({question.sentence.text!r})"
+    texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)
+    sentence = f"sentence = encoder.encode({texts})"
     return f"{question.python}\n{sentence}\nfound[{question.said!r}] = explain(encoder, sentence, asked(sentence))"
 
 
@@ -202,7 +223,7 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
-if len(questions) == 2:
+if questions[0].key[0] == "similarity":
     found = {question: explained(encoder, question, words=()) for question in questions}
     this_page().python = lines(load(encoder), questions[0].python)
     show_similar(encoder, *questions)

@@ -50,28 +50,44 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """The checkpoint's own task: "class", "gap", else "similarity". gap: an old link asks for a masked word."""
-    if carries(encoder.model.config, CLASSES):
-        return "class"
+    """The checkpoint's own task: "class", "pair" (a reranker's), "gap" (or where an old link asks for it), "similarity"."""
+    config = encoder.model.config
+    if carries(config, CLASSES):
+        return "pair" if config.num_labels == 1 and not config.problem_type else "class"
     return "gap" if gap or carries(encoder.model.config, MASKED) else "similarity"
 
 
-def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None) -> Question:
-    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score."""
-    answers = head.answers(head.logits(sentence.states[-1])).cpu()
+def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
+    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score.
+
+    A head with one label gives two texts a score, its logit.
+    """
+    logits = head.logits(sentence.states[-1])
+    if sentence.pair is not None and len(head.labels) == 1:
+        answer = f"Score{where} {numbers.decimal(float(logits[0]))}"
+        return Question(
+            sentence, class_score(head, 0), ("class", 0), _class_lines(0), "the score", numbers.change, answer, where
+        )
+    answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
     table = pd.DataFrame({"class": [head.labels[at] for at in order], head.unit: answers[order].tolist()})
     write = numbers.weight if head.unit == "probability" else numbers.decimal
     answer = ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
+    answer = f"{where[1:].capitalize()}: {answer}" if where else answer
     kind = "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     what = f"the {kind} of {head.labels[number]}"
-    python = (
+    asked = class_score(head, number)
+    return Question(
+        sentence, asked, ("class", number), _class_lines(number), what, numbers.change, answer, where, answers=table
+    )
+
+
+def _class_lines(number: int) -> str:
+    return (
         "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
         f"asked = class_score(load_class_head(encoder), {number})"
     )
-    asked = class_score(head, number)
-    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=table)
 
 
 def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
@@ -127,15 +143,61 @@ def words(found: Mapping[Question, Explained]) -> Panel:
     if leads:
         question, each = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
         finding, note = _hide(question, each), _together(question, each)
+    pairs = [_OF_PAIRS] if next(iter(found)).sentence.pair else []
     return Panel(
         name="words",
         finding=finding,
-        **shaded_picture(shaded_data(frame, {line: line for line in named}, tint)),
-        note=note,
+        **shaded_picture(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)),
+        note=f"{_lead(found)} {note}".strip(),
         alt=" ".join(_hide(question, each) for question, each in leads) or finding,
         tables=Tables({"words": lambda: frame}),
-        method="\n\n".join([_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]),
+        method="\n\n".join(
+            [_HIDING, *pairs, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
+        ),
     )
+
+
+_OF_PAIRS = (
+    "A highlighting model, in contrast, is trained to mark passages: it says what people would mark, not what this score rests "
+    "on."
+)
+
+
+def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
+    """Two documents for one query: where ("query", "document 1"), text, effect (of hiding the word on the lead of the first).
+
+    A word of the query is hidden in both.
+    """
+    first, second = found.values()
+    rows = []
+    for n, (each, sign) in enumerate(((first, 1), (second, -1))):
+        for word, effect in zip(each.words, each.effect.tolist()):
+            place = f"document {n + 1}" if each.sentence.segments[word.start] else "query"
+            rows.append((place, word.at, word.label, sign * effect, word.is_punctuation))
+    frame = pd.DataFrame(rows, columns=["where", "at", "text", "effect", "punctuation"])
+    frame = frame.groupby(["where", "at", "text", "punctuation"], as_index=False, sort=False)["effect"].sum()
+    return frame[~frame["punctuation"]].drop(columns=["at", "punctuation"])
+
+
+def _lead(found: Mapping[Question, Explained]) -> str:
+    """Which word makes the difference between two documents; "" for other questions."""
+    questions = [*found]
+    if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
+        return ""
+    what, lead = questions[0].what, found[questions[0]].number - found[questions[1]].number
+    frame = lead_frame(found)
+    frame = frame[frame["effect"] * lead < 0]
+    if not lead:
+        return f"Both documents have the same {what.removeprefix('the ')}."
+    first, second = ("1", "2") if lead > 0 else ("2", "1")
+    ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
+    if frame.empty:
+        return f"{ahead}."
+    word = frame.loc[frame["effect"].abs().idxmax()]
+    both = " in both" if word["where"] == "query" else ""
+    rest = abs(lead) - abs(word["effect"])
+    then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
+    return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
 
 
 _HIDING = (

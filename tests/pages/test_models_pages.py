@@ -121,6 +121,22 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
 
 
+def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
+    link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
+    at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
+    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    scores = []
+    for document in (RIVER, "She sat by the water."):
+        with torch.no_grad():
+            scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
+    assert f"Score in document 1 {decimal(scores[0])}; Score in document 2 {decimal(scores[1])}" in said(at)
+    assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in said(at)
+    assert "in document 2, the score moves by" in said(at)
+    at.text_input(key="document").set_value("").run()
+    assert f"Score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
+
+
 def test_a_regressions_scores_are_no_probabilities(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
     change_config(folder, problem_type="regression")

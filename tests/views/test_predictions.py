@@ -41,6 +41,34 @@ def test_the_word_that_moves_the_answer_most(found):
     assert words[1]["tip"] == "sat: change of the margin −0.30"
 
 
+def test_two_documents_for_one_query(encoder):
+    first, second = (encoder.tokenize("Who sat", document) for document in ("We sat .", "We ran"))
+    found = {}
+    for where, sentence, number, effect in (
+        (" in document 1", first, 2.0, (0.1, -0.5, -0.2, -0.9, -3.0)),
+        (" in document 2", second, 1.5, (0.1, -0.1, -0.6, 0.2)),
+    ):
+        question = Question(sentence, None, ("class", 0), "", "the score", numbers.change, "", where)
+        target = SimpleNamespace(positions=())
+        found[question] = replace(
+            explained(effect), sentence=sentence, words=sentence.words, number=number, target=target
+        )
+    frame = predictions.lead_frame(found).set_index(["where", "text"])["effect"]
+    assert frame["query", "sat"] == pytest.approx(-0.4) and frame["document 2", "We"] == pytest.approx(0.6)
+    assert ("document 1", ".") not in frame.index
+    panel = predictions.words(found)
+    assert panel.finding == 'Hide "sat" in document 1, and the score moves by −0.90.'
+    assert panel.note.startswith(
+        'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40. All 5 words in document 1'
+    )
+    assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
+    assert "highlighting model" in panel.method
+    further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
+    assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).note
+    level = {question: replace(each, number=1.0) for question, each in found.items()}
+    assert predictions.words(level).note.startswith("Both documents have the same score.")
+
+
 def test_one_word_no_word_and_nothing_left(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
