@@ -91,7 +91,10 @@ def _pair(encoder: Encoder, query: str) -> list[Question]:
     with this_page().beside:
         texts = [
             st.text_input(label, first, key=key, bind="query-params", width=420)
-            for label, first, key in (("Document", FIRST.second, session.B), ("Second document", "", session.DOCUMENT))
+            for label, first, key in (
+                ("Document, for the sentence as its query", FIRST.second, session.B),
+                ("Second document", "", session.DOCUMENT),
+            )
         ]
     named = [text for text in texts if text.strip()] or texts[:1]
     read = [encode_or_stop(encoder, query, f"Document {n}", pair=text) for n, text in enumerate(named, 1)]

@@ -63,8 +63,9 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     A head with one label gives two texts a score, its logit.
     """
     logits = head.logits(sentence.states[-1])
+    named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     if sentence.pair is not None and len(head.labels) == 1:
-        answer = f"Score{where} {numbers.decimal(float(logits[0]))}"
+        answer = f"{named}score {numbers.decimal(float(logits[0]))}"
         return Question(
             sentence, class_score(head, 0), ("class", 0), _class_lines(0), "the score", numbers.change, answer, where
         )
@@ -73,8 +74,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
     table = pd.DataFrame({"class": [head.labels[at] for at in order], head.unit: answers[order].tolist()})
     write = numbers.weight if head.unit == "probability" else numbers.decimal
-    answer = ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
-    answer = f"{where[1:].capitalize()}: {answer}" if where else answer
+    answer = named + ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
     kind = "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     what = f"the {kind} of {head.labels[number]}"
     asked = class_score(head, number)
@@ -142,13 +142,14 @@ def words(found: Mapping[Question, Explained]) -> Panel:
     finding, note = "There is no word to hide.", ""
     if leads:
         question, each = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-        finding, note = _hide(question, each), _together(question, each)
+        lines = filter(None, [_lead(found), _hide(question, each), _together(question, each)])
+        finding, note = next(lines), " ".join(lines)
     pairs = [_OF_PAIRS] if next(iter(found)).sentence.pair else []
     return Panel(
         name="words",
         finding=finding,
         **shaded_picture(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)),
-        note=f"{_lead(found)} {note}".strip(),
+        note=note,
         alt=" ".join(_hide(question, each) for question, each in leads) or finding,
         tables=Tables({"words": lambda: frame}),
         method="\n\n".join(

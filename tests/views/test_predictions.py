@@ -57,16 +57,18 @@ def test_two_documents_for_one_query(encoder):
     assert frame["query", "sat"] == pytest.approx(-0.4) and frame["document 2", "We"] == pytest.approx(0.6)
     assert ("document 1", ".") not in frame.index
     panel = predictions.words(found)
-    assert panel.finding == 'Hide "sat" in document 1, and the score moves by −0.90.'
+    assert (
+        panel.finding == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40.'
+    )
     assert panel.note.startswith(
-        'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40. All 5 words in document 1'
+        'Hide "sat" in document 1, and the score moves by −0.90. All 5 words in document 1 hidden'
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlighting model" in panel.method
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
-    assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).note
+    assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
     level = {question: replace(each, number=1.0) for question, each in found.items()}
-    assert predictions.words(level).note.startswith("Both documents have the same score.")
+    assert predictions.words(level).finding == "Both documents have the same score."
 
 
 def test_one_word_no_word_and_nothing_left(found, encoder):
