@@ -20,7 +20,7 @@ from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import FIRST, open_sentences, segmented
 from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
-from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import NoHead
@@ -37,7 +37,13 @@ from selfattn.views.similar import similar
 from selfattn.words import Word
 
 T = TypeVar("T")
-ASKED = {"class": "A class", "pair": "Query and document", "similarity": "Two sentences", "gap": "A gap"}
+ASKED = {
+    "class": "A class",
+    "pair": "Query and document",
+    "similarity": "Two sentences",
+    "tag": "A tag",
+    "gap": "A gap",
+}
 
 
 def pick_question(encoder: Encoder, text: str) -> list[Question]:
@@ -46,7 +52,9 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with this_page().beside:
         kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
     try:
-        questions = {"class": _class, "pair": _pair, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
+        questions = {"class": _class, "pair": _pair, "similarity": _similarity, "tag": _tag, "gap": _gap}[kind](
+            encoder, text
+        )
     except TextError as error:  # one that would be cut, or has another gap
         show_error(error)
         st.stop()
@@ -124,6 +132,26 @@ def _use_example() -> None:
     for pair in TEXT_PAIRS:
         if pair.name == session.SIMILAR.get():
             open_sentences(None, pair.first, pair.second, "", "")
+
+
+def _tag(encoder: Encoder, text: str) -> list[Question]:
+    """A tag of one word; every word with its tag stands above."""
+    head = _of_folder(encoder, "token-classification head", load_tag_head)
+    sentence = encode_or_stop(encoder, text, "The sentence")
+    words = views.words_of(sentence)
+    if not words:
+        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.stop()
+    found = head.tags(sentence)
+    session.TAGGED.keep_within(range(len(words)), views.most_certain(found))
+    with this_page().beside:
+        at = st.selectbox(
+            "Word", range(len(words)), views.most_certain(found), words.__getitem__, key=session.TAGGED, bind="query-params",
+            width=150,
+        )  # fmt: skip
+        label = st.selectbox("Tag", head.labels, head.labels.index(found["tag"][at]), key=f"tag of {at}", width=150)
+    show_panel(views.tags(sentence, found))
+    return [views.tag_question(head, sentence, at, label)]
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:

@@ -1,5 +1,7 @@
 """Predictions: questions (a class, the similarity of two sentences, a word in a gap), and which words and heads they rest on."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,19 +9,19 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.analysis.explaining import Explained
-from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
+from selfattn.analysis.targets import Asked, class_score, gap_word, similarity, tag_score
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
-from selfattn.encoders.classification import ClassHead
+from selfattn.encoders.classification import ClassHead, TagHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.heads_on_top import CLASSES, MASKED, carries
+from selfattn.encoders.heads_on_top import CLASSES, MASKED, TAGS, carries
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
 from selfattn.panel import Panel, Tables
 from selfattn.senses import TargetReport
-from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads
+from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads, sentence_words
 from selfattn.views.dots_and_heads import dots_panel, heads_panel
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
@@ -27,6 +29,7 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 Write = Callable[[float], str]
 TOP = 10  # words of a gap
 LISTED = 12  # words over many sentences
+OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +53,12 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """The checkpoint's own task: "class", "pair" (a reranker's), "gap" (or where an old link asks for it), "similarity"."""
+    """The checkpoint's own task: "class", "pair" (a reranker's), "tag", "gap" (or where an old link asks), "similarity"."""
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"
+    if carries(config, TAGS):
+        return "tag"
     return "gap" if gap or carries(encoder.model.config, MASKED) else "similarity"
 
 
@@ -87,6 +92,51 @@ def _class_lines(number: int) -> str:
     return (
         "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
         f"asked = class_score(load_class_head(encoder), {number})"
+    )
+
+
+def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
+    """About a tag of one word, by its place in the sentence's words. chosen: the tag's name; None: the word's likeliest."""
+    word = sentence.words[at]
+    shares = head.answers(head.logits(sentence.states[-1][list(word.positions)])).cpu()
+    order = shares.argsort(descending=True).tolist()
+    number = head.labels.index(chosen) if chosen in head.labels else order[0]
+    table = pd.DataFrame({"tag": [head.labels[n] for n in order], "probability": shares[order].tolist()})
+    python = (
+        "from selfattn.analysis.targets import tag_score\nfrom selfattn.encoders.classification import load_tag_head\n"
+        f"asked = lambda sentence: tag_score(load_tag_head(encoder), sentence.words[{at}], {number})(sentence)"
+    )
+    what = f'the margin of {head.labels[number]} at "{word.label}"'
+    return Question(
+        sentence, tag_score(head, word, number), ("tag", at, number), python, what, numbers.change, answers=table
+    )
+
+
+def most_certain(tags: pd.DataFrame) -> int:
+    """The place of the word with the surest tag that isn't "O"."""
+    named = tags[tags["tag"] != OUTSIDE]
+    return int((named if len(named) else tags)["probability"].idxmax())
+
+
+def tags(sentence: Encoding, found: pd.DataFrame) -> Panel:
+    """Every word with its tag. found: `TagHead.tags`."""
+    rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
+    tint = Tint("probability", numbers.weight, "probability {}", 1.0)
+    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag"}, tint)
+    for word, tag in zip(data["rows"][0]["words"], found["tag"]):
+        named = tag != OUTSIDE
+        tip = f"{word['tip']} of {tag}"
+        word |= {"number": tag if named else "", "depth": word["depth"] if named else 0, "tip": tip}
+    named = found[found["tag"] != OUTSIDE]
+    listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
+    return Panel(
+        name="tags",
+        finding=f"{len(named)} of {len(found)} words have a tag.",
+        **shaded_picture({**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}),
+        alt=listed or "No word has a tag.",
+        tables=Tables({"tags": lambda: found}),
+        method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
+        "shown as the encoder's folder names them; words are not joined to longer names.",
     )
 
 

@@ -9,6 +9,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
 from selfattn.analysis.cosine_parts import cosine_parts
+from selfattn.encoders.classification import load_tag_head
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import decimal, effect, error, weight
@@ -135,6 +136,22 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
     assert "Without" in said(at) and "in document 2, the score moves by" in said(at)
     at.text_input(key="document").set_value("").run()
     assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
+
+
+def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
+    at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
+    encoder = load_encoder(folder, device="cpu")
+    tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
+    n = int((tags["tag"] != "O").sum())
+    assert f"{n} of {len(tags)} words have a tag." in said(at)
+    assert n
+    surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
+    assert f'the margin of {surest["tag"]} at "{surest["word"]}" moves by' in said(at)
+    at.selectbox(key="tagged").set_value(3).run()
+    assert f'the margin of {tags["tag"][3]} at "{tags["word"][3]}" moves by' in said(at)
+    at.selectbox(key="tag of 3").set_value("O").run()
+    assert f'the margin of O at "{tags["word"][3]}" moves by' in said(at)
 
 
 def test_a_regressions_scores_are_no_probabilities(tmp_path):

@@ -17,7 +17,7 @@ from tests.small_reports import MANY, NAN, explained
 
 def asked(where="", answers=None):
     table = pd.DataFrame() if answers is None else answers
-    return Question(None, None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table)
+    return Question(SimpleNamespace(pair=None), None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table)
 
 
 @pytest.fixture
@@ -69,6 +69,20 @@ def test_two_documents_for_one_query(encoder):
     assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
+
+
+def test_each_word_with_its_tag(encoder):
+    sentence = encoder.encode("Anna sat .")
+    found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
+    panel = predictions.tags(sentence, found)
+    assert panel.finding == "1 of 3 words have a tag." and panel.alt == '"Anna" B-PER'
+    words = panel.live.data["rows"][0]["words"]
+    assert [(word["number"], word["depth"]) for word in words] == [("B-PER", 90), ("", 0), ("", 0)]
+    assert words[1]["tip"] == "sat: probability 0.80 of O"
+    other = predictions.tags(sentence, found.assign(tag=["B-LOC", "O", "O"]))
+    assert other.live.data["key"] != panel.live.data["key"]
+    assert predictions.most_certain(found) == 0
+    assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
 def test_one_word_no_word_and_nothing_left(found, encoder):
