@@ -1,4 +1,4 @@
-"""Predictions: the encoder's own answer (a class, a similarity, a gap), which words and heads it rests on; over a table, too."""
+"""Predictions: the encoder's own answer (a class, a score, a cosine, a tag, a gap), and the words and heads it rests on."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -255,9 +255,9 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
 if questions[0].key[0] == "similarity":
-    found = {question: explained(encoder, question, words=()) for question in questions}
     this_page().python = lines(load(encoder), questions[0].python)
     show_similar(encoder, *questions)
+    found = {question: explained(encoder, question, words=()) for question in questions}
 else:
     found = {question: explained(encoder, question) for question in questions}
     this_page().python = lines(

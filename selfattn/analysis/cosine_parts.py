@@ -89,7 +89,11 @@ def cosine_parts(
     for a text that would be cut.
     """
     pooling = pooling or load_pooling(encoder)
-    check_splits(encoder, pooling)
+    if pooling.mode not in WHOLE:
+        raise NoPooling(
+            f"{encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}): its cosine has one pair and "
+            "nothing to split. Expected mean pooling. Take an encoder with it, or ask what hiding each word does."
+        )
     sides = [each if isinstance(each, Encoding) else encoder.encode(each) for each in (a, b)]
     vectors, sums, lengths = [], [], []
     for side in sides:
@@ -103,15 +107,6 @@ def cosine_parts(
         lengths.append(states.sum(dim=0).norm())
     table = sums[0] @ sums[1].T / (lengths[0] * lengths[1])
     return CosineParts(a=sides[0], b=sides[1], cosine=float(cosine_similarity(*vectors, dim=0)), table=table)
-
-
-def check_splits(encoder: Encoder, pooling: Pooling) -> None:
-    """Raise NoPooling where an encoder's sentence vector isn't the mean of all tokens."""
-    if pooling.mode not in WHOLE:
-        raise NoPooling(
-            f"{encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}): its cosine has one pair and "
-            "nothing to split. Expected mean pooling. Take an encoder with it, or ask what hiding each word does."
-        )
 
 
 @dataclass(frozen=True, eq=False)

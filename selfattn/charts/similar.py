@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from selfattn import numbers
 from selfattn.charts.moved_word import Placed, Scale, placed_words, row, wrapped
 from selfattn.charts.sheet import Align, Sheet
@@ -67,18 +69,13 @@ def _word(sheet: Sheet, one: Placed, y: float, above: bool) -> None:
 
 
 def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[float, float]]:
-    """From a word of A down to one of B, leaving and arriving upright."""
-    (x, y), (x2, y2) = start, stop
-    bend = max(20.0, (y2 - y) / 2)
-    points = []
-    for t in (step / STEPS for step in range(STEPS + 1)):
-        s = 1 - t
-        weights = s**3, 3 * s**2 * t, 3 * s * t**2, t**3
-        ys = y, y + bend, y2 - bend, y2
-        points.append(
-            (x * (weights[0] + weights[1]) + x2 * (weights[2] + weights[3]), sum(w * v for w, v in zip(weights, ys)))
-        )
-    return points
+    """From a word of A down to one of B, leaving and arriving upright: a cubic Bézier curve."""
+    bend = np.array([0, max(20.0, (stop[1] - start[1]) / 2)])
+    t = np.linspace(0, 1, STEPS + 1)[:, None]
+    ends = (1 - t) ** 2 * ((1 - t) * np.array(start) + 3 * t * (start + bend)) + t**2 * (
+        3 * (1 - t) * (stop - bend) + t * np.array(stop)
+    )
+    return [(float(x), float(y)) for x, y in ends]
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
@@ -119,6 +116,7 @@ def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
         ("all other pairs of words", parts["others"], theme.weights[4], 0.35),
         ("pairs with a special token", parts["special"], theme.muted, 0.5),
     ]
+    named = named if n else named[1:]
     for name, value, color, opacity in named:
         left, right = sorted((place(end), place(end + value)))
         color = color if value >= 0 else theme.effect[1]

@@ -1,4 +1,4 @@
-"""Predictions: questions (a class, the similarity of two sentences, a word in a gap), and which words and heads they rest on."""
+"""Predictions: questions (a class, a score, a cosine, a tag, a word in a gap), and the words and heads they rest on."""
 
 import hashlib
 import json

@@ -10,7 +10,7 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.cosine_parts import CosineParts, check_splits, cosine_parts, hidden_cosines
+from selfattn.analysis.cosine_parts import CosineParts, cosine_parts, hidden_cosines
 from selfattn.charts.labels import right_to_left
 from selfattn.charts.similar import similar as drawn
 from selfattn.encoders.encoder import Encoder, Progress, silent
@@ -51,7 +51,6 @@ def similar(
     """
     pooling = load_pooling(encoder)
     try:
-        check_splits(encoder, pooling)
         parts, why = cosine_parts(encoder, a, b, pooling=pooling), ""
     except NoPooling as error:
         parts, why = None, str(error)

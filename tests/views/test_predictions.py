@@ -17,7 +17,9 @@ from tests.small_reports import MANY, NAN, explained
 
 def asked(where="", answers=None):
     table = pd.DataFrame() if answers is None else answers
-    return Question(SimpleNamespace(pair=None), None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table)
+    return Question(
+        SimpleNamespace(pair=None), None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table
+    )
 
 
 @pytest.fixture

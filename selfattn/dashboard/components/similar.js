@@ -237,7 +237,7 @@ function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;
   return [
-    ["joined", joined, sum.lines],
+    ...(lines.length ? [["joined", joined, sum.lines]] : []),
     ["others", "all other pairs of words", sum.others],
     ["special", "pairs with a special token", sum.special],
   ];
