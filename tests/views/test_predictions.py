@@ -77,7 +77,7 @@ def test_each_word_with_its_tag(encoder):
     sentence = encoder.encode("Anna sat .")
     found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
     panel = predictions.tags(sentence, found)
-    assert panel.finding == "1 of 3 words have a tag." and panel.alt == '"Anna" B-PER'
+    assert panel.finding == "1 of 3 words has a tag." and panel.alt == '"Anna" B-PER'
     words = panel.live.data["rows"][0]["words"]
     assert [(word["number"], word["depth"]) for word in words] == [("B-PER", 90), ("", 0), ("", 0)]
     assert words[1]["tip"] == "sat: probability 0.80 of O"
