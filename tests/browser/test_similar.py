@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from selfattn.panel import Live
 from tests.browser.component import cut_or_met, focused, settle
+from tests.browser.conftest import open_page
 from tests.browser.similar_data import HOSTILE, data
 
 pytestmark = pytest.mark.browser
@@ -128,3 +129,15 @@ def test_hidden_words_stay_until_other_texts_come(shown):
 def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction, times):
     page = shown(data(direction=direction, times=times), scheme=scheme)
     assert not cut_or_met(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
+
+
+def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
+    open_page(page, f"{server}/predictions?asked=Two+sentences")
+    page.get_by_role("button", name="a negation").click()
+    page.get_by_role(
+        "heading", name='Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    ).wait_for()
+    page.get_by_role("button", name="not: cosine 0.91").click()
+    expect(page.locator(".similar .said")).to_contain_text('Without "not": cosine 1.00')
+    page.get_by_text("Without L5 H10 in A, the cosine moves by").wait_for()
+    expect(page.locator(".similar .said")).to_contain_text('Without "not": cosine 1.00')
