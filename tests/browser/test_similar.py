@@ -133,7 +133,7 @@ def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction, times):
 
 def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
     open_page(page, f"{server}/predictions?asked=Two+sentences")
-    page.get_by_role("button", name="a negation").click()
+    page.get_by_role("radio", name="a negation").click()
     page.get_by_role(
         "heading", name='Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
     ).wait_for()
