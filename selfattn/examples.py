@@ -55,6 +55,15 @@ class Negation:
     negator: str
 
 
+@dataclass(frozen=True)
+class TextPair:
+    """Two texts whose cosine is worth a look."""
+
+    name: str
+    first: str
+    second: str
+
+
 def _table(name: str) -> pd.DataFrame:
     """data/NAME.csv, all of it text."""
     with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
@@ -74,6 +83,7 @@ PAIRS = tuple(_example(**row) for row in _table("pairs").to_dict("records"))
 # For each pronoun, the antecedent is the first noun in half of the sentences.
 PRONOUNS = tuple(_pronoun(**row) for row in _table("pronouns").to_dict("records"))
 NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
+TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("records"))
 _BY_USE = _table("sentences").set_index("use")["sentence"]
 # "bank" beside water, at work with money, and beside water again.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])

@@ -34,12 +34,14 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
 from selfattn.views import all_heads as all_heads_view
 from selfattn.views import senses as senses_view
+from selfattn.views import similar as similar_view
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.main_view import main_view
@@ -204,7 +206,7 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
     """
     frame = tidy.explained_words_frame(found)
     tint = Tint("effect", numbers.change, "change {}", float(frame["effect"].abs().max()) or 1.0)
-    return _Whole(shaded(shaded_data(frame, {line: line for line in found}, tint), theme))
+    return _Whole(shaded(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint), theme))
 
 
 def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -213,6 +215,18 @@ def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) ->
     Numbers: `tidy_tables.explained_heads_frame`. Limit: without a head, the others get inputs that they weren't trained on.
     """
     return _chart(head_map(tidy.explained_heads_frame(found), "effect", theme, chosen))
+
+
+def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """Two texts of a sentence embedder: the pairs of words that bring them together, and the cosine without each word.
+
+    With the cosines of 1,000 unrelated pairs, where these are stored or measured. Numbers:
+    `analysis.cosine_parts.cosine_parts`, `hidden_cosines`. Raises NoPooling, TextError. Limit: a part accounts for the sum,
+    not for a cause.
+    """
+    kept = stored("unrelated_pairs", encoder, labelled_sentences())
+    panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
+    return _Whole(panel.picture(_look(theme)))
 
 
 def counterparts(

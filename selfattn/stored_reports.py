@@ -3,7 +3,7 @@
 `python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports of an encoder anew, or those named, into
 selfattn/data/reports. Each is a folder: its tables as compressed CSV, and about.json with the encoder's content, the digest of
 the sentences, the version of the method, the libraries and the date. A report is handed out only where content, digest and
-version agree. `measured` computes hidden_words for any other encoder and keeps it in the user's cache folder.
+version agree. `measured` and `made_once` compute one for any other encoder and keep it in the user's cache folder.
 """
 
 import argparse
@@ -121,6 +121,7 @@ KINDS = {
     "hidden_words": Kind(senses.HiddenWordsReport, 2, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 1, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
+    "unrelated_pairs": Kind(senses.UnrelatedPairs, 1, labelled_sentences, senses.unrelated_pairs),
 }
 
 
@@ -234,6 +235,15 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
     store("hidden_words", encoder, read, whole, kept_folder())
     shutil.rmtree(folder)
     return whole
+
+
+def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
+    """Make the report of that name about the built-in sentences, and keep it where `stored` finds it."""
+    read = KINDS[name].reads()
+    report = KINDS[name].make(encoder, read, progress=progress)
+    if encoder.dtype == "float32":
+        store(name, encoder, read, report, kept_folder())
+    return report
 
 
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:

@@ -86,8 +86,9 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """One row per word: said, text, gap (a blank stands before it), effect (on the target, of hiding it), kind.
 
-    said: the line to print for each sentence, and its result. kind: "chosen" for the word asked about, whose effect is NaN and
-    whose text joins its tokens; "punctuation" or "word". A special token that was typed, such as the mask, keeps its place.
+    said: the line to print for each sentence, and its result; two texts have a line each. kind: "chosen" for the word asked
+    about, whose effect is NaN and whose text joins its tokens; "punctuation" or "word". A special token that was typed, such as
+    the mask, keeps its place.
     """
     rows = []
     for line, found in said.items():
@@ -101,7 +102,8 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
         for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
             asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
             text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
-            rows.append((line, word, text, effects.get(word, math.nan), asked))
+            part = "" if sentence.pair is None else (" (query)", " (document)")[sentence.segments[word.start] or 0]
+            rows.append((line + part, word, text, effects.get(word, math.nan), asked))
     return sentence_words(rows, "said", "effect")
 
 

@@ -19,6 +19,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import parser
 from selfattn.settings import Settings, variable
+from tests.encoders.test_folders import saved_embedder
 from tests.test_layers import ROOMS
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +45,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 def folder(tmp_path, monkeypatch, encoder):
     """Where the snippets run: what they read is there, encoders are loaded, and no server takes this process's place.
 
-    The encoder that a snippet names is a tiny classifier.
+    The encoder that a snippet names is a tiny classifier, or the tiny embedder or reranker that is saved here.
     """
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
@@ -53,7 +54,10 @@ def folder(tmp_path, monkeypatch, encoder):
     Path("corpus.txt").write_text(CORPUS)
     Path("words.txt").write_text("bank\nriver\n")
     save_tiny(FAMILIES["BERT"], Path("path/to/folder"))
-    monkeypatch.setattr(selfattn, "load_encoder", lambda *name: named if name else encoder, raising=False)
+    saved_embedder(save_tiny(FAMILIES["BERT"], tmp_path / "template"), Path("my-embedder"))
+    save_tiny(FAMILIES["BERT"], Path("my-reranker"), classes=("LABEL_0",))
+    known = {(): encoder} | {(name,): load_encoder(name) for name in ("my-embedder", "my-reranker")}
+    monkeypatch.setattr(selfattn, "load_encoder", lambda *name: known.get(name, named), raising=False)
     monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
@@ -76,6 +80,8 @@ def test_every_snippet_runs(page, folder, encoder):
                 run(shlex.split(line, comments=True), folder)
     if page == "docs/notebook.md":
         check_class(names["classes"])
+        theirs = names["model"].similarity(*names["model"].encode(names["texts"])).item()
+        assert names["found"].cosine == pytest.approx(theirs, abs=1e-5)
     if page == "docs/scan.md":
         check_queries(names, encoder)
 

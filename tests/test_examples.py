@@ -139,4 +139,4 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
 def test_the_published_numbers_were_measured_on_these_examples():
     """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
-    assert hashlib.sha256(files).hexdigest()[:16] == "bf452e1ae68a62d7"
+    assert hashlib.sha256(files).hexdigest()[:16] == "da6b1d54a98d5c44"

@@ -169,8 +169,9 @@ def test_altair_shows_the_figure_of_hidden_words_as_any_chart(encoder):
     assert json.loads(chart.to_json())["layer"] and chart._repr_mimebundle_() and "vega" in chart.to_html()
 
 
-def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
-    encoder, at, look = encoder_of("BERT"), {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
+def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plain):
+    embedder, encoder = encoder, encoder_of("BERT")
+    at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
     found = explain(encoder, sentence, Cosine(tuple(range(len(sentence.ids))), torch.ones(encoder.d_model)))
     layers = pd.DataFrame({"layer": ["embedding", 0], "accuracy": [0.4, 0.9], "low": 0.3, "high": 1.0})
@@ -184,6 +185,7 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
         "explained_heads": notebook.explained_heads(found, **look),
+        "similar": notebook.similar(embedder, *PAIR, **look),
         "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], **look),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),

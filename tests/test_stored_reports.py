@@ -84,7 +84,7 @@ def test_the_second_encoder_has_its_reports():
     (second,) = [each for each in about if each["encoder"] == "all-mpnet-base-v2"]
     assert second["content"] == "73af991a599b62680403a5071d9f99f2986fe0dddc731bbb93b5845c53b8eb0b"
     folder = FOLDER / second["content"][:12]
-    assert {each.name for each in folder.iterdir()} == {"hidden_words", "sense_means", "separation"}
+    assert {each.name for each in folder.iterdir()} == {"hidden_words", "sense_means", "separation", "unrelated_pairs"}
 
 
 @pytest.mark.long

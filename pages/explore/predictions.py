@@ -1,7 +1,7 @@
-"""Predictions: the encoder's own answer (a class, a similarity, a gap), which words and heads it rests on; over a table, too."""
+"""Predictions: the encoder's own answer (a class, a score, a cosine, a tag, a gap), and the words and heads it rests on."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,25 +14,36 @@ from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.charts.labels import isolated
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
-from selfattn.dashboard.cache import cached
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.compute_again import stored_report
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
-from selfattn.dashboard.pickers import FIRST, segmented
+from selfattn.dashboard.pickers import FIRST, open_sentences, segmented
 from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
-from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from selfattn.encoders.pooling import NoPooling, load_pooling
+from selfattn.examples import TEXT_PAIRS
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import TAKEN, read_table
-from selfattn.senses import TargetReport, over_sentences
+from selfattn.senses import TargetReport, UnrelatedPairs, over_sentences
+from selfattn.stored_reports import made_once
 from selfattn.views import predictions as views
 from selfattn.views.predictions import Question
+from selfattn.views.similar import similar
+from selfattn.words import Word
 
 T = TypeVar("T")
-ASKED = {"class": "A class", "similarity": "Two sentences", "gap": "A gap"}
+ASKED = {
+    "class": "A class",
+    "pair": "Query and document",
+    "similarity": "Two sentences",
+    "tag": "A tag",
+    "gap": "A gap",
+}
 
 
 def pick_question(encoder: Encoder, text: str) -> list[Question]:
@@ -41,12 +52,15 @@ def pick_question(encoder: Encoder, text: str) -> list[Question]:
     with this_page().beside:
         kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
     try:
-        questions = {"class": _class, "similarity": _similarity, "gap": _gap}[kind](encoder, text)
+        questions = {"class": _class, "pair": _pair, "similarity": _similarity, "tag": _tag, "gap": _gap}[kind](
+            encoder, text
+        )
     except TextError as error:  # one that would be cut, or has another gap
         show_error(error)
         st.stop()
-    with st.container(key="answer"):
-        st.markdown(literal(questions[0].answer))
+    if questions[0].answer:
+        with st.container(key="answer"):
+            st.markdown(literal("; ".join(question.answer for question in questions)))
     if kind == "gap":
         say(isolated(questions[0].sentence.text))
     return questions
@@ -79,12 +93,65 @@ def _class(encoder: Encoder, text: str) -> list[Question]:
     return [views.class_question(head, sentence, label)]
 
 
+def _pair(encoder: Encoder, query: str) -> list[Question]:
+    """A class head asked with a query and one or two documents: a cross-encoder's score."""
+    head = _of_folder(encoder, "classification head", load_class_head)
+    with this_page().beside:
+        texts = [
+            st.text_input(label, first, key=key, bind="query-params", width=420)
+            for label, first, key in (
+                ("Document, for the sentence as its query", FIRST.second, session.B),
+                ("Second document", "", session.DOCUMENT),
+            )
+        ]
+    named = [text for text in texts if text.strip()] or texts[:1]
+    read = [encode_or_stop(encoder, query, f"Document {n}", pair=text) for n, text in enumerate(named, 1)]
+    label = None
+    if len(head.labels) > 1:
+        _, first = views.class_question(head, read[0]).key
+        session.CLASS.keep_within(head.labels, head.labels[first])
+        with this_page().beside:
+            label = st.selectbox("Class", head.labels, first, key=session.CLASS, bind="query-params", width=200)
+    where = [f" in document {n}" for n in (1, 2)] if len(read) == 2 else [""]
+    return [views.class_question(head, sentence, label, own) for sentence, own in zip(read, where)]
+
+
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
     pooling = _of_folder(encoder, "pooling", load_pooling)
     with this_page().beside:
         other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)
+    st.pills(
+        "Examples", [pair.name for pair in TEXT_PAIRS], key=session.SIMILAR, on_change=_use_example,
+        label_visibility="collapsed",
+    )  # fmt: skip
     sides = {name: encode_or_stop(encoder, own, f"Sentence {name}") for name, own in (("A", text), ("B", other))}
     return views.similarity_questions(encoder, pooling, sides)
+
+
+def _use_example() -> None:
+    for pair in TEXT_PAIRS:
+        if pair.name == session.SIMILAR.get():
+            open_sentences(None, pair.first, pair.second, "", "")
+
+
+def _tag(encoder: Encoder, text: str) -> list[Question]:
+    """A tag of one word; every word with its tag stands above."""
+    head = _of_folder(encoder, "token-classification head", load_tag_head)
+    sentence = encode_or_stop(encoder, text, "The sentence")
+    words = views.words_of(sentence)
+    if not words:
+        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.stop()
+    found = head.tags(sentence)
+    session.TAGGED.keep_within(range(len(words)), views.most_certain(found))
+    with this_page().beside:
+        at = st.selectbox(
+            "Word", range(len(words)), views.most_certain(found), words.__getitem__, key=session.TAGGED, bind="query-params",
+            width=150,
+        )  # fmt: skip
+        label = st.selectbox("Tag", head.labels, head.labels.index(found["tag"][at]), key=f"tag of {at}", width=150)
+    show_panel(views.tags(sentence, found))
+    return [views.tag_question(head, sentence, at, label)]
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
@@ -110,13 +177,39 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
     return [question]
 
 
-def explained(encoder: Encoder, question: Question) -> Explained:
-    """The question's words and heads, the chosen head run as well, from the cache or now."""
+def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
+    """Which words make two texts similar, and how similar unrelated ones are: stored, or measured when the visitor asks."""
+    place, key = st.container(), encoder_key(encoder)
+    kept = stored_report(UnrelatedPairs, encoder)
+    unrelated = kept and kept.report
+    if not kept and session.UNRELATED.get() == key:
+        make, title = partial(made_once, "unrelated_pairs", encoder), "1,000 unrelated pairs ..."
+        try:
+            unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
+        except TextError as error:  # of an encoder that reads short texts only
+            show_error(error)
+    make = partial(similar, encoder, first.sentence, second.sentence, unrelated=unrelated, code=first.python)
+    costly = any(len(each.sentence.tokens) > SHORT for each in (first, second))
+    texts = first.sentence.text, second.sentence.text
+    with place:
+        found = cached(
+            encoder, ("similar", *texts, unrelated is not None), lambda progress: make(progress=progress), "Hiding each word ...",
+            costly=costly,
+        )  # fmt: skip
+        show_panel(found)
+    if not unrelated:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
+            st.caption("One pass over some 700 sentences. What is measured is kept.")
+
+
+def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None = None) -> Explained:
+    """The question's words (None: each) and heads, the chosen head run as well, from the cache or now."""
     sentence, head = question.sentence, this_page().head
-    key = ("explained", sentence.text, *question.key)
+    key = ("explained", sentence.text, sentence.pair, *question.key, words is None)
     target = question.asked(sentence)
     found = cached(
-        encoder, key, lambda progress: explain(encoder, sentence, target, progress=progress), "Hiding each word ...",
+        encoder, key, lambda progress: explain(encoder, sentence, target, words=words, progress=progress), "Hiding each word ...",
         costly=len(sentence.tokens) > SHORT,
     )  # fmt: skip
     if found.heads.isnan().all() or found.heads[head].isfinite():
@@ -129,7 +222,8 @@ def explained(encoder: Encoder, question: Question) -> Explained:
 
 def copied(question: Question) -> str:
     """Lines of Python that ask the question of `encoder`, and keep the answer in `found`."""
-    sentence = f"sentence = encoder.encode({question.sentence.text!r})"
+    texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)
+    sentence = f"sentence = encoder.encode({texts})"
     return f"{question.python}\n{sentence}\nfound[{question.said!r}] = explain(encoder, sentence, asked(sentence))"
 
 
@@ -160,15 +254,20 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
-found = {question: explained(encoder, question) for question in questions}
-this_page().python = lines(
-    "from selfattn.analysis.explaining import explain",
-    load(encoder),
-    "found = {}",
-    *map(copied, questions),
-    "notebook.explained_words(found)",
-)
-show_panel(views.words(found))
+if questions[0].key[0] == "similarity":
+    this_page().python = lines(load(encoder), questions[0].python)
+    show_similar(encoder, *questions)
+    found = {question: explained(encoder, question, words=()) for question in questions}
+else:
+    found = {question: explained(encoder, question) for question in questions}
+    this_page().python = lines(
+        "from selfattn.analysis.explaining import explain",
+        load(encoder),
+        "found = {}",
+        *map(copied, questions),
+        "notebook.explained_words(found)",
+    )
+    show_panel(views.words(found))
 if any(each.notes for each in found.values()):
     st.info("No head can be removed from this encoder.")
     say("\n".join(found[questions[0]].notes))
@@ -180,5 +279,6 @@ if len(questions[0].answers):
 for panel, place in zip(panels, side_by_side(len(panels))):
     with place:
         show_panel(panel, key=f"predictions{panel.name}", clicks=panel.name != "answers")
-with st.expander("Over many of your sentences"):
-    show_over_table(encoder, questions[0])
+if questions[0].key[0] != "tag":  # of one word of this sentence
+    with st.expander("Over many of your sentences"):
+        show_over_table(encoder, questions[0])

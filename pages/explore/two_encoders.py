@@ -6,16 +6,19 @@ import streamlit as st
 
 from selfattn import examples
 from selfattn.analysis.compare import compare_encoders, told_apart, why_no_counterparts
+from selfattn.analysis.cosine_parts import cosine_parts
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.encoder_picker import pick_second_encoder, short_name
 from selfattn.dashboard.figures import say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.permissions import beyond_localhost
-from selfattn.dashboard.pickers import head_slider
+from selfattn.dashboard.pickers import FIRST, head_slider
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.pooling import NoPooling
 from selfattn.senses import compare_checkpoints
 from selfattn.settings import Settings
 from selfattn.views import two_encoders as views
@@ -50,6 +53,19 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
         show_panel(views.over_many(report, chosen, len(texts)), key="over_many", clicks=True)
 
 
+def show_similarity(first: Encoder, second: Encoder, text: str) -> None:
+    """Show which pairs of words two sentence embedders weigh otherwise in the cosine of two texts."""
+    with st.expander("The cosine of two texts, pair by pair", key="similarity", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)
+        sides = [(each, encode_or_stop(each, text, "A"), encode_or_stop(each, other, "B")) for each in (first, second)]
+        try:
+            show_panel(views.similarity(*(cosine_parts(*side) for side in sides)))
+        except (NoPooling, ValueError, TextError) as error:
+            show_error(error)
+
+
 page = this_page()
 first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
@@ -82,6 +98,7 @@ with places[0]:
 if not why:
     with places[1]:
         show_over_many(first, second, chosen)
+    show_similarity(first, second, text)
 for panel, place in zip(maps, side_by_side(len(maps), views.MAP + 90)):
     with place:
         show_panel(panel)

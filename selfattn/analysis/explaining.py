@@ -54,15 +54,18 @@ def explain(
     sentence: Tokens,
     target: Target,
     *,
+    words: Sequence[Word] | None = None,
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
     """Hide each word of a sentence from everything, and remove heads, and see how its target changes.
 
-    sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. heads: those that are run (None: the eight that lead by
-    gradient). progress(done, total) counts the passes over words. Raises TextError.
+    sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. words: those that are hidden (None: each). heads: those
+    that are run (None: the eight that lead by gradient). progress(done, total) counts the passes over words. Raises TextError.
     """
-    words = tuple(word for word in sentence.words if without(target, word.positions).positions)
+    words = tuple(
+        word for word in (sentence.words if words is None else words) if without(target, word.positions).positions
+    )
     every = [position for word in words for position in word.positions]
     some_left = bool(without(target, every).positions)
     hidden = [(), *(word.positions for word in words), *([every] if some_left else [])]

@@ -15,12 +15,13 @@ from torch.nn.functional import normalize
 from selfattn.analysis.gradients import SAME
 from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import Patch, Recorder, run
-from selfattn.encoders.classification import ClassHead
+from selfattn.encoders.classification import ClassHead, TagHead
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
+from selfattn.words import Word
 
 
 class Target(Protocol):
@@ -68,7 +69,7 @@ class ClassScore:
     Of a regression: its score, which is its logit; there is no probability (ValueError).
     """
 
-    positions: tuple[int, ...]  # every token
+    positions: tuple[int, ...]  # every token; of a tag, the word's
     head: ClassHead
     label: int
     what: str = (
@@ -108,6 +109,12 @@ def class_score(head: ClassHead, label: str | int, what: str = "margin") -> Aske
         raise ValueError(f'what must be "margin", "logit" or "probability", got {what!r}.')
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
+
+
+def tag_score(head: TagHead, word: Word, label: str | int, what: str = "margin") -> Asked:
+    """A tag of one of the sentence's words, whose logits are the mean over its tokens; label, what: as in `class_score`."""
+    number = head.number(label)
+    return lambda sentence: ClassScore(word.positions, head, number, what)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:

@@ -1,27 +1,33 @@
-"""The classification head: which class an encoder sees in a sentence, or which score it gives it, named by its own folder.
+"""Heads with classes, named by the encoder's own folder: of a whole text (or a score), or of each token (tags).
 
-Source: Devlin et al. 2019, "BERT", section 4.1.
+Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
+import pandas as pd
 import torch
 from torch import Tensor, nn
 
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, brief
-from selfattn.encoders.heads_on_top import CLASSES, NoHead, check_head, logits_of, read_head, take_encoder_out
+from selfattn.encoders.heads_on_top import CLASSES, TAGS, NoHead, check_head, logits_of, read_head, take_encoder_out
 from selfattn.encoders.loading import PARITY
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.tokenizer import SAMPLE
 
+AnyHead = TypeVar("AnyHead", bound="ClassHead")
 LOGITS = PARITY | {"float32": 1e-5}  # largest difference to the whole model's logits, in parts of the largest or of 1
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
     """Turns a sentence's last hidden states into a logit for each class; for a regression, into a score for each output."""
+
+    kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
     labels: tuple[str, ...]  # the folder's id2label; equal ones have their number: "GOOD (class 1)", "GOOD (class 2)"
@@ -45,8 +51,10 @@ class ClassHead:
 
         Leave hidden tokens out of the states, as a mean over tokens leaves out padding. Raises NotFinite.
         """
-        logits = logits_of(self.encoder, self._model, CLASSES, states.reshape(-1, *states.shape[-2:]))
-        return logits.float().reshape(*states.shape[:-2], -1)
+        return self._raw(states).reshape(*states.shape[:-2], -1)
+
+    def _raw(self, states: Tensor) -> Tensor:
+        return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another.
@@ -80,43 +88,71 @@ class ClassHead:
         )
 
 
+class TagHead(ClassHead):
+    """Turns a word's last hidden states into a logit for each tag."""
+
+    kind = TAGS
+
+    def logits(self, states: Tensor) -> Tensor:
+        """(..., p, d_model) last hidden states of a word's tokens to (..., n_labels): the mean over the tokens."""
+        return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
+
+    def tags(self, encoding: Encoding) -> pd.DataFrame:
+        """Each word's likeliest tag: word, tag (as the folder names it), probability."""
+        rows = []
+        for word in encoding.words:
+            logits = self.logits(encoding.states[-1][list(word.positions)])
+            best = int(logits.argmax())
+            rows.append((word.label, self.labels[best], float(self.probabilities(logits)[best])))
+        return pd.DataFrame(rows, columns=["word", "tag", "probability"])
+
+
 def load_class_head(encoder: Encoder) -> ClassHead:
     """The classification head of an encoder's own checkpoint, measured on a short text against the whole model.
 
     Raises NoHead where it has none, its classes aren't numbered from 0, or the logits of the two differ.
     """
-    check_head(encoder, CLASSES)
-    labels, activation = _labels(encoder), _activation(encoder.model.config)
-    model = read_head(encoder, CLASSES)
+    return _load(encoder, ClassHead, _activation(encoder.model.config))
+
+
+def load_tag_head(encoder: Encoder) -> TagHead:
+    """The token-classification head, likewise."""
+    return _load(encoder, TagHead, "softmax")
+
+
+def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
+    check_head(encoder, kind.kind)
+    labels = _labels(encoder, kind.kind)
+    model = read_head(encoder, kind.kind)
     encoding = encoder.encode(SAMPLE)
     try:
         with torch.no_grad():
             whole = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()
             take_encoder_out(model)
-            head = ClassHead(encoder, labels, activation, model)
-            own = head.logits(encoding.states[-1])
+            head = kind(encoder, labels, activation, model)
+            own = head._raw(encoding.states[-1])[0]
         most = float((own - whole).abs().max() / whole.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
     except Exception as error:  # of a class that wants more than states
         if is_out_of_memory(error):
             raise
-        raise NoHead(f"{encoder.title}'s {CLASSES} doesn't read last hidden states alone: {brief(error)}") from None
+        raise NoHead(f"{encoder.title}'s {kind.kind} doesn't read last hidden states alone: {brief(error)}") from None
     if not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {CLASSES} is left out: its logits from last hidden states differ from the whole model's by "
+            f"{encoder.title}'s {kind.kind} is left out: its logits from last hidden states differ from the whole model's by "
             f"{most:.1g} (at most {LOGITS[encoder.dtype]:g} is expected)."
         )
     return head
 
 
-def _labels(encoder: Encoder) -> tuple[str, ...]:
+def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
     """The names of the classes, no two alike. Raises NoHead where id2label doesn't count from 0 without gaps."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
         raise NoHead(
-            f"{encoder.title}'s {CLASSES} is left out: id2label in its config.json numbers the classes "
+            f"{encoder.title}'s {kind} is left out: id2label in its config.json numbers the classes "
             f"{', '.join(map(str, numbers))[:80]}; expected 0 to {len(named) - 1}, one for each logit. Correct id2label."
         )
     labels = [str(label).strip() for _, label in named]

@@ -296,10 +296,9 @@ class Encoder(TextReader):
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int]) -> Tensor:
         """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
-        word, patches, hidden = copies[0].word, [()], [()]
-        for copy in copies:
-            patches.append(copy.patches)
-            hidden.append(copy.hidden)
+        word = copies[0].word
+        patches: list[Collection[Patch]] = [(), *(copy.patches for copy in copies)]
+        hidden: list[Collection[Hide]] = [(), *(copy.hidden for copy in copies)]
         with torch.no_grad(), self.pass_over(len(patches), len(word.sentence.ids)):
             recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins)
             last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state

@@ -84,12 +84,17 @@ FAMILIES = {
 
 
 def save_tiny(
-    family: Family, folder: Path, seed: int = 0, masked_head: bool = False, classes: Sequence[str] = ()
+    family: Family,
+    folder: Path,
+    seed: int = 0,
+    masked_head: bool = False,
+    classes: Sequence[str] = (),
+    tags: Sequence[str] = (),
 ) -> Path:
     """Write a tiny checkpoint with its tokeniser into `folder` (created), as save_pretrained does; returns it.
 
-    masked_head: with the family's masked-language head; classes: with its classification head, for these. Raises KeyError for
-    a tokeniser kind that isn't known.
+    masked_head: with the family's masked-language head; classes: with its classification head, for these; tags: with its
+    token-classification head. Raises KeyError for a tokeniser kind that isn't known.
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -100,6 +105,8 @@ def save_tiny(
         config = transformers.AutoConfig.for_model(family.model_type, **known)
         if classes:
             loader, config.id2label = transformers.AutoModelForSequenceClassification, dict(enumerate(classes))
+        if tags:
+            loader, config.id2label = transformers.AutoModelForTokenClassification, dict(enumerate(tags))
         if config.is_encoder_decoder:  # T5: its encoder half alone
             loader, config.is_encoder_decoder = transformers.AutoModelForTextEncoding, False
         model = loader.from_config(config)

@@ -8,12 +8,18 @@ import re
 
 import transformers
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+)
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_PRETRAINING_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+    MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
 )
 
 from selfattn.encoders.checkpoint import unchanged
@@ -23,10 +29,16 @@ from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.sources import resolve
 
-CLASSES, MASKED = "classification head", "masked-language head"
-LOADERS = {CLASSES: AutoModelForSequenceClassification, MASKED: AutoModelForMaskedLM}
+CLASSES, TAGS, MASKED = "classification head", "token-classification head", "masked-language head"
+LOADERS = {
+    CLASSES: AutoModelForSequenceClassification, TAGS: AutoModelForTokenClassification, MASKED: AutoModelForMaskedLM,
+}  # fmt: skip
+NAMES = {
+    CLASSES: MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES, TAGS: MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+}  # fmt: skip
 OWNERS = {
     CLASSES: "distilbert-base-uncased-finetuned-sst-2-english and cardiffnlp/twitter-roberta-base-sentiment-latest",
+    TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
 # Classes for pretraining hold the masked-language head too, but these, which find the tokens that were replaced.
@@ -41,8 +53,8 @@ class NoHead(RuntimeError):
 
 def carries(config, head: str) -> bool:
     """Whether a config's `architectures` names a class of its family with this head. Names of weights never decide."""
-    if head == CLASSES:
-        classes = {MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.get(config.model_type)}
+    if head in NAMES:
+        classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
         classes = {masked, MODEL_FOR_PRETRAINING_MAPPING_NAMES.get(config.model_type)} - DISCRIMINATORS
     else:

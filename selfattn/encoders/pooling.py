@@ -100,8 +100,15 @@ def read_pooling(folder: Path) -> Pooling:
     types = [str(step.get("type")) if isinstance(step, dict) else repr(step) for step in steps]
     names = [TYPES.get(each, each) for each in types]
     if names not in (STEPS, STEPS[:2]):
+        late = (
+            ""
+            if any("Pool" in name for name in names)
+            else (
+                " Without pooling there is a vector for each token, as in late interaction, and none of the sentence."
+            )
+        )
         raise NoPooling(
-            f"makes its sentence vector by {', '.join(names)[:300]}; expected {', '.join(STEPS)} of sentence-transformers."
+            f"makes its sentence vector by {', '.join(names)[:300]}; expected {', '.join(STEPS)} of sentence-transformers.{late}"
         )
     first, *places = (str(step.get("path", "")) for step in steps)
     if first != within or any(not PLACE.fullmatch(place) for place in places):

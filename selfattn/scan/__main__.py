@@ -111,7 +111,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--target",
         metavar="TARGET",
-        help="class=NAME or similarity=TEXT: which words and heads it rests on, over all texts",
+        help="class=NAME or similarity=TEXT: which words and heads it rests on, over all texts. A cross-encoder's second "
+        "texts: a column pair",
     )
     add("--strict", action="store_true", help="exit with 1 where any row was rejected")
     add(

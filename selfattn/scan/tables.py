@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from selfattn.encoders.untrusted_files import each_key_once
 
 COLUMNS = ("sentence", "word", "sense")  # sense is optional
-SEARCHED = ("sentence", "text", "sense")  # with words to search for: sentence, or else text
+SEARCHED = ("sentence", "text", "sense", "pair")  # of whole texts: sentence, or else text; pair: a second text
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text a line
 LINE_LIMIT = 2**24  # characters
@@ -40,6 +40,7 @@ class Row(NamedTuple):
     sense: object
     problem: str | None = None  # why it can't be used
     n_skipped: int = 0  # lines without text just before it
+    pair: object = None  # the second text of a row of two
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
@@ -72,7 +73,8 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
                     elif isinstance(cell, str) and SURROGATE.search(cell):
                         problem = problem or f"The column {column} {NOT_UNICODE}"
                 sentence = cells.get("sentence", cells.get("text"))
-                yield Row(0, str(file), line, sentence, cells.get("word"), cells.get("sense"), problem, n_skipped)
+                named = sentence, cells.get("word"), cells.get("sense")
+                yield Row(0, str(file), line, *named, problem, n_skipped, cells.get("pair"))
                 n_skipped = 0
     except InputError:
         raise

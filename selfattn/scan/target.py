@@ -28,9 +28,9 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
         raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
     rows = [row for table in job.tables(searched=True) for row in table]
     encoder = job.load()
-    good = {at: row.sentence for at, row in enumerate(rows) if not row.problem}
+    good = {at: (row.sentence, row.pair) for at, row in enumerate(rows) if not row.problem}
     try:
-        frame = pd.DataFrame({"sentence": pd.Series(good, dtype=object)})
+        frame = pd.DataFrame.from_dict(good, "index", columns=["sentence", "pair"], dtype=object)
         report = over_sentences(encoder, frame, _asked(encoder, target), progress=progress)
     except (NoHead, NoPooling, ValueError) as error:
         raise InputError(str(error)) from None

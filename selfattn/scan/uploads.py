@@ -42,9 +42,9 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
 
 def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`read_upload` as tables: the usable rows with their `line`, and the broken ones with their `reason`."""
-    rows, columns = read_upload(data, suffix, searched), ["line", "sentence", "word", "sense"]
+    rows, columns = read_upload(data, suffix, searched), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
-    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense)), r.problem] for r in rows if r.problem]
+    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
 
 
@@ -57,7 +57,7 @@ def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
     """The rows one by one: nothing is read after the one that goes beyond a limit."""
     limits, characters = Settings.read(), 0
     for count, row in enumerate(rows, start=1):
-        cells = [len(cell) for cell in (row.sentence, row.word, row.sense) if isinstance(cell, str)]
+        cells = [len(cell) for cell in (row.sentence, row.word, row.sense, row.pair) if isinstance(cell, str)]
         characters += sum(cells)
         if count > limits.max_rows:
             raise _beyond("rows", limits.max_rows)

@@ -6,6 +6,7 @@ from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.targets_over_sentences import TargetReport, over_sentences
 from selfattn.senses.telling_words import HiddenWordsReport, hidden_words
+from selfattn.senses.unrelated_pairs import UnrelatedPairs, unrelated_pairs
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "HiddenWordsReport",
     "SeparationReport",
     "TargetReport",
+    "UnrelatedPairs",
     "check_rows",
     "compare_checkpoints",
     "head_profiles",
@@ -21,4 +23,5 @@ __all__ = [
     "over_sentences",
     "random_twin",
     "separation",
+    "unrelated_pairs",
 ]

@@ -23,9 +23,14 @@ class TargetReport(OfTables):
     low, high: 95 % bootstrap interval of a mean over the n sentences that have the word; NaN where n is 1.
     """
 
-    words: pd.DataFrame  # word (case-folded), n, effect, low, high; those of several sentences, then the largest first
+    words: (
+        pd.DataFrame
+    )  # word (case-folded), n, effect, low, high; those of several sentences, then the largest first; of two
+    # texts also text, the column that the word stands in: "sentence" or "pair"
     heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
-    sentences: pd.DataFrame  # row (index label), sentence, number, sum (of its words' effects), together, words
+    sentences: (
+        pd.DataFrame
+    )  # row (index label), sentence, pair (of two texts), number, sum (of its words' effects), together, words
     rejected: pd.DataFrame  # row, reason
     note: str  # why heads have no effects; "" where they have
 
@@ -39,7 +44,8 @@ def over_sentences(
 ) -> TargetReport:
     """Ask for one number in every sentence of a frame, and which words and heads it rests on, on average.
 
-    frame: a table with the column sentence, or a Series or list of sentences; one that is there twice counts once. asked: of
+    frame: a table with the column sentence (and pair, for a second text that is read with it), or a Series or list of
+    sentences; one that is there twice counts once. asked: of
     analysis/targets.py, `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
     several times in a sentence has the mean of its places there. Heads are ranked by the mean of their gradients over all
     sentences, and the eight that lead are removed, each by itself, in every sentence. progress(done, total) counts sentences,
@@ -54,13 +60,16 @@ def over_sentences(
     if "sentence" not in frame:
         raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
     usable, rejected, taken = [], [], set()
-    for row, text in followed(list(frame["sentence"].items()), half_of(progress, 0)):
+    pairs = frame["pair"] if "pair" in frame else [None] * len(frame)
+    texts = list(zip(frame.index, frame["sentence"], pairs))
+    for row, text, pair in followed(texts, half_of(progress, 0)):
+        pair = None if pd.isna(pair) else pair
         try:
-            sentence = encoder.tokenize(text)
+            sentence = encoder.tokenize(text, pair)
             target = asked(sentence)
-            if text in taken:
+            if (text, pair) in taken:
                 raise TextError("The sentence is there twice. It counts once.")
-            taken.add(text)
+            taken.add((text, pair))
             found = explain(encoder, sentence, target, heads=())
         except TextError as error:
             rejected.append((row, str(error)))
@@ -70,13 +79,14 @@ def over_sentences(
         raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
     every = [found for _, found in usable]
     lines = [
-        (row, one.sentence.text, one.number, float(one.effect.sum()), one.together, len(one.words))
+        (row, one.sentence.text, one.sentence.pair, one.number, float(one.effect.sum()), one.together, len(one.words))
         for row, one in usable
     ]
+    sentences = pd.DataFrame(lines, columns=["row", "sentence", "pair", "number", "sum", "together", "words"])
     return TargetReport(
         words=_words(every),
         heads=_mean_heads(encoder, every, progress),
-        sentences=pd.DataFrame(lines, columns=["row", "sentence", "number", "sum", "together", "words"]),
+        sentences=sentences.drop(columns="pair") if sentences["pair"].isna().all() else sentences,
         rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
         note=" ".join(usable[-1][1].notes),
     )
@@ -85,16 +95,18 @@ def over_sentences(
 def _words(usable: list[Explained]) -> pd.DataFrame:
     effects = pd.DataFrame(
         [
-            (number, fold(word.text), effect)
+            (number, fold(word.text), "pair" if one.sentence.segments[word.start] else "sentence", effect)
             for number, one in enumerate(usable)
             for word, effect in zip(one.words, one.effect.tolist())
             if not word.is_punctuation
         ],
-        columns=["sentence", "word", "effect"],
+        columns=["sentence", "word", "text", "effect"],
     )
-    own = effects.groupby(["word", "sentence"], sort=False)["effect"].mean()
-    lines = [(word, *_mean(values.to_list())) for word, values in own.groupby("word", sort=False)]
-    table = pd.DataFrame(lines, columns=["word", "n", "effect", "low", "high"])
+    own = effects.groupby(["word", "text", "sentence"], sort=False)["effect"].mean()
+    lines = [(*word, *_mean(values.to_list())) for word, values in own.groupby(["word", "text"], sort=False)]
+    table = pd.DataFrame(lines, columns=["word", "text", "n", "effect", "low", "high"])
+    if all(one.sentence.pair is None for one in usable):
+        table = table.drop(columns="text")
     order = table.assign(one=table["n"] < 2, size=-table["effect"].abs()).sort_values(["one", "size"], kind="stable")
     return table.loc[order.index].reset_index(drop=True)
 

@@ -1,5 +1,7 @@
-"""Predictions: questions (a class, the similarity of two sentences, a word in a gap), and which words and heads they rest on."""
+"""Predictions: questions (a class, a score, a cosine, a tag, a word in a gap), and the words and heads they rest on."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,19 +9,19 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.analysis.explaining import Explained
-from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
+from selfattn.analysis.targets import Asked, class_score, gap_word, similarity, tag_score
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
-from selfattn.encoders.classification import ClassHead
+from selfattn.encoders.classification import ClassHead, TagHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.heads_on_top import CLASSES, MASKED, carries
+from selfattn.encoders.heads_on_top import CLASSES, MASKED, TAGS, carries
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
 from selfattn.panel import Panel, Tables
 from selfattn.senses import TargetReport
-from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads
+from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads, sentence_words
 from selfattn.views.dots_and_heads import dots_panel, heads_panel
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
@@ -27,6 +29,7 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 Write = Callable[[float], str]
 TOP = 10  # words of a gap
 LISTED = 12  # words over many sentences
+OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Question:
     python: str  # lines that make `asked`, of `encoder`
     what: str  # the number, in a sentence
     write: Write
-    answer: str  # what the encoder says, in words
+    answer: str = ""  # what the encoder says, in words
     where: str = ""  # " in A", where two sentences are asked about
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
 
@@ -50,41 +53,100 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """The checkpoint's own task: "class", "gap", else "similarity". gap: an old link asks for a masked word."""
-    if carries(encoder.model.config, CLASSES):
-        return "class"
+    """The checkpoint's own task: "class", "pair" (a reranker's), "tag", "gap" (or where an old link asks), "similarity"."""
+    config = encoder.model.config
+    if carries(config, CLASSES):
+        return "pair" if config.num_labels == 1 and not config.problem_type else "class"
+    if carries(config, TAGS):
+        return "tag"
     return "gap" if gap or carries(encoder.model.config, MASKED) else "similarity"
 
 
-def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None) -> Question:
-    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score."""
-    answers = head.answers(head.logits(sentence.states[-1])).cpu()
+def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
+    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score.
+
+    A head with one label gives two texts a score, its logit.
+    """
+    logits = head.logits(sentence.states[-1])
+    named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
+    if sentence.pair is not None and len(head.labels) == 1:
+        answer = f"{named}score {numbers.decimal(float(logits[0]))}"
+        return Question(
+            sentence, class_score(head, 0), ("class", 0), _class_lines(0), "the score", numbers.change, answer, where
+        )
+    answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
     table = pd.DataFrame({"class": [head.labels[at] for at in order], head.unit: answers[order].tolist()})
     write = numbers.weight if head.unit == "probability" else numbers.decimal
-    answer = ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
+    answer = named + ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
     kind = "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     what = f"the {kind} of {head.labels[number]}"
-    python = (
+    asked = class_score(head, number)
+    return Question(
+        sentence, asked, ("class", number), _class_lines(number), what, numbers.change, answer, where, answers=table
+    )
+
+
+def _class_lines(number: int) -> str:
+    return (
         "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
         f"asked = class_score(load_class_head(encoder), {number})"
     )
-    asked = class_score(head, number)
-    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=table)
+
+
+def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
+    """About a tag of one word, by its place in the sentence's words. chosen: the tag's name; None: the word's likeliest."""
+    word = sentence.words[at]
+    shares = head.answers(head.logits(sentence.states[-1][list(word.positions)])).cpu()
+    order = shares.argsort(descending=True).tolist()
+    number = head.labels.index(chosen) if chosen in head.labels else order[0]
+    table = pd.DataFrame({"tag": [head.labels[n] for n in order], "probability": shares[order].tolist()})
+    python = (
+        "from selfattn.analysis.targets import tag_score\nfrom selfattn.encoders.classification import load_tag_head\n"
+        f"asked = lambda sentence: tag_score(load_tag_head(encoder), sentence.words[{at}], {number})(sentence)"
+    )
+    asked, what = tag_score(head, word, number), f"the margin of {head.labels[number]}"
+    return Question(sentence, asked, ("tag", at, number), python, what, numbers.change, answers=table)
+
+
+def most_certain(tags: pd.DataFrame) -> int:
+    """The place of the word with the surest tag that isn't "O"."""
+    named = tags[tags["tag"] != OUTSIDE]
+    return int((named if len(named) else tags)["probability"].idxmax())
+
+
+def tags(sentence: Encoding, found: pd.DataFrame) -> Panel:
+    """Every word with its tag. found: `TagHead.tags`."""
+    rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
+    tint = Tint("probability", numbers.weight, "probability {}", 1.0)
+    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag"}, tint)
+    for word, tag in zip(data["rows"][0]["words"], found["tag"]):
+        named = tag != OUTSIDE
+        tip = f"{word['tip']} of {tag}"
+        word |= {"number": tag if named else "", "depth": word["depth"] if named else 0, "tip": tip}
+    named = found[found["tag"] != OUTSIDE]
+    listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
+    return Panel(
+        name="tags",
+        finding=f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag.",
+        **shaded_picture({**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}),
+        alt=listed or "No word has a tag.",
+        tables=Tables({"tags": lambda: found}),
+        method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
+        "shown as the encoder's folder names them; words are not joined to longer names.",
+    )
 
 
 def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
     """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut."""
     asked = {name: similarity(encoder, pooling, sides[other]) for name, other in zip("AB", "BA")}
-    targets = {name: asked[name](side) for name, side in sides.items()}
-    cosine = float(targets["A"].of(sides["A"].states[-1][list(targets["A"].positions)]))
-    answer = f"The two sentences have cosine {numbers.cosine(cosine)}."
+    for side in sides.values():
+        pooling.positions(side)
+    python = f"notebook.similar(encoder, {sides['A'].text!r}, {sides['B'].text!r})"
     return [
         Question(
-            sides[name], asked[name], ("similarity", sides[other].text),
-            "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
-            f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "the cosine", numbers.effect, answer,
+            sides[name], asked[name], ("similarity", sides[other].text), python, "the cosine", numbers.effect,
             where=f" in {name}",
         )
         for name, other in zip("AB", "BA")
@@ -128,16 +190,63 @@ def words(found: Mapping[Question, Explained]) -> Panel:
     finding, note = "There is no word to hide.", ""
     if leads:
         question, each = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-        finding, note = _hide(question, each), _together(question, each)
+        lines = filter(None, [_lead(found), _hide(question, each), _together(question, each)])
+        finding, note = next(lines), " ".join(lines)
+    pairs = [_OF_PAIRS] if next(iter(found)).sentence.pair else []
     return Panel(
         name="words",
         finding=finding,
-        **shaded_picture(shaded_data(frame, {line: line for line in named}, tint)),
+        **shaded_picture(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)),
         note=note,
         alt=" ".join(_hide(question, each) for question, each in leads) or finding,
         tables=Tables({"words": lambda: frame}),
-        method="\n\n".join([_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]),
+        method="\n\n".join(
+            [_HIDING, *pairs, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
+        ),
     )
+
+
+_OF_PAIRS = (
+    "A highlighting model, in contrast, is trained to mark passages: it says what people would mark, not what this score rests "
+    "on."
+)
+
+
+def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
+    """Two documents for one query: where ("query", "document 1"), text, effect (of hiding the word on the lead of the first).
+
+    A word of the query is hidden in both.
+    """
+    first, second = found.values()
+    rows = []
+    for n, (each, sign) in enumerate(((first, 1), (second, -1))):
+        for word, effect in zip(each.words, each.effect.tolist()):
+            place = f"document {n + 1}" if each.sentence.segments[word.start] else "query"
+            rows.append((place, word.at, word.label, sign * effect, word.is_punctuation))
+    frame = pd.DataFrame(rows, columns=["where", "at", "text", "effect", "punctuation"])
+    frame = frame.groupby(["where", "at", "text", "punctuation"], as_index=False, sort=False)["effect"].sum()
+    return frame[~frame["punctuation"]].drop(columns=["at", "punctuation"])
+
+
+def _lead(found: Mapping[Question, Explained]) -> str:
+    """Which word makes the difference between two documents; "" for other questions."""
+    questions = [*found]
+    if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
+        return ""
+    what, lead = questions[0].what, found[questions[0]].number - found[questions[1]].number
+    frame = lead_frame(found)
+    frame = frame[frame["effect"] * lead < 0]
+    if not lead:
+        return f"Both documents have the same {what.removeprefix('the ')}."
+    first, second = ("1", "2") if lead > 0 else ("2", "1")
+    ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
+    if frame.empty:
+        return f"{ahead}."
+    word = frame.loc[frame["effect"].abs().idxmax()]
+    both = " in both" if word["where"] == "query" else ""
+    rest = abs(lead) - abs(word["effect"])
+    then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
+    return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
 
 
 _HIDING = (

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.compare import EncoderComparison
+from selfattn.analysis.cosine_parts import CosineParts
 from selfattn.charts.dots import dot_rows
 from selfattn.charts.heatmap import heatmap
 from selfattn.encoders.capture import Head
@@ -18,6 +19,7 @@ from selfattn.words import numbered
 
 MAP = 270  # pixels: three maps fit side by side in a window of 1440
 MINUS = "second minus first"
+LEADERS = 6  # pairs of words that are listed
 WORDS_ONLY = "Words only: without special tokens each row is scaled up to sum to 1 again."
 
 
@@ -66,6 +68,27 @@ def _map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
         one_head=True,
     )
+
+
+def similarity(first: CosineParts, second: CosineParts) -> Panel:
+    """The pairs of words whose parts of two texts' cosine differ most. Raises ValueError where the tokens differ."""
+    if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
+        raise ValueError("The two encoders read other tokens in these texts. Choose two checkpoints of one tokeniser.")
+    pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
+    pairs["change"] = pairs["second"] - pairs["first"]
+    leading = pairs[first.parts["interaction"].notna()]
+    leading = leading.sort_values("change", key=lambda change: -change.abs(), kind="stable")[:LEADERS]
+    labels = leading["word_a"] + " – " + leading["word_b"]
+    drawn = pd.concat([dot_rows(labels, leading, side, series=side) for side in ("first", "second")])
+    drawn = drawn.sort_index(kind="stable").reset_index(drop=True)
+    top, values = leading.iloc[0], drawn["value"]
+    named, change = f'"{top["word_a"]}" and "{top["word_b"]}"', numbers.effect(top["change"])
+    return dots_panel(
+        "similarity", f"{named} differ most: their part of the cosine changes by {change}.", drawn,
+        domain=(min(0.0, values.min()), max(0.0, values.max())), format=".3f", tables={"pairs": pairs},
+        note=f"Cosine {numbers.cosine(first.cosine)} in the first, {numbers.cosine(second.cosine)} in the second.",
+        method="With mean pooling the cosine of two texts is a sum over pairs of words: here each pair's part, in both.",
+    )  # fmt: skip
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Panel:

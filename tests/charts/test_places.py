@@ -187,6 +187,7 @@ CHARTS = {
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
+    "similar": "has no axes of its own; its places: tests/views/test_similar.py",
     "token_axes": "stands in heatmap",
     "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",

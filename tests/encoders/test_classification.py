@@ -165,14 +165,8 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        (
-            "ModernBertForTokenClassification",
-            "ModernBERT",
-            "token classification",
-        ),  # these three were read as classifiers
-        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
+        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),  # these two were read as classifiers
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
-        ("BertForTokenClassification", "BERT", "token classification"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
         ("ElectraForPreTraining", "ELECTRA", "pretraining"),
         ("XLNetLMHeadModel", "XLNet", "language modelling"),
@@ -185,6 +179,14 @@ def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
         with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
             load(encoder)
     assert first_asked(encoder, gap=False) == "similarity"
+
+
+@pytest.mark.parametrize("family", ["ModernBERT", "BERT"])
+def test_a_tagger_is_no_classifier(family, tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=("O", "B-LOC"))))
+    with pytest.raises(NoHead, match=r"carries a head for token classification \(\w+\)\. distilbert"):
+        load_class_head(encoder)
+    assert first_asked(encoder, gap=False) == "tag"
 
 
 def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):

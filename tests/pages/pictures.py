@@ -40,9 +40,10 @@ def charts(at):
 
 
 def live(at, name):
-    """The data that the browser got for a component, "way" or "kernel"."""
+    """The data that the browser got for a component, "way", "kernel" or "similar"."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    (data,) = (data for data in every if ("columns" in data) == (name == "kernel"))
+    key = {"way": "way", "kernel": "columns", "similar": "cosines"}[name]
+    (data,) = (data for data in every if key in data)
     return data
 
 

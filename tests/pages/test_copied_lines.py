@@ -61,6 +61,7 @@ def folders(tmp_path_factory):
     return {
         "gap": str(save_tiny(FAMILIES["RoBERTa"], root / "gap", 0, True)),
         "class": str(embedder(save_tiny(FAMILIES["BERT"], root / "class", classes=("BAD", "GOOD", "GOOD")))),
+        "tag": str(save_tiny(FAMILIES["BERT"], root / "tag", tags=("O", "B-LOC"))),
         "scan": str(root / "scan"),
     }
 
@@ -78,6 +79,8 @@ def folders(tmp_path_factory):
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 1, "value"),
         ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "opacity"),
         ("predictions", {"model": "class", "class": "GOOD (class 2)", "a": "The bank was muddy."}, 0, "opacity"),
+        ("predictions", {"model": "class", "asked": "Query and document", "b": "It's a loan.", "document": "Mud."}, 0, "opacity"),
+        ("predictions", {"model": "tag", "a": "The bank of the river.", "tagged": "river"}, 1, "opacity"),
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip

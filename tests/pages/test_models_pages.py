@@ -1,20 +1,24 @@
 """The pages about models: what is loaded and its proof, two encoders side by side, predictions."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
+from selfattn.analysis.cosine_parts import cosine_parts
+from selfattn.encoders.classification import load_tag_head
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import decimal, error, weight
+from selfattn.numbers import decimal, effect, error, weight
 from selfattn.senses import compare_checkpoints
 from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
 from tests.encoders.test_pooling import embedder
-from tests.pages.conftest import open_link
-from tests.pages.pictures import records_of
+from tests.pages.conftest import at_address, load_asked, open_link
+from tests.pages.pictures import live, records_of
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +89,18 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 4)) and ("after, L1 H2" in spec(at, 5))
 
 
+def test_two_embedders_on_two_texts_pair_by_pair(tmp_path):
+    folders = [
+        str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
+    ]
+    link = {"model": "another ...", "other": folders[0], "second": "another ...", "second_other": folders[1]}
+    at = at_address("two-encoders", a="She sat.", b="It was muddy.", **link)
+    at.session_state["similarity"] = True
+    parts = [cosine_parts(load_encoder(folder, device="cpu"), "She sat.", "It was muddy.") for folder in folders]
+    change = (parts[1].table - parts[0].table)[:-1, :-1]
+    assert f"changes by {effect(float(change.flatten()[change.abs().argmax()]))}" in said(load_asked(at.run()))
+
+
 RIVER = "The bank of the river was muddy."
 
 
@@ -101,9 +117,41 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     at.selectbox(key="class").set_value(other).run()
     assert f"the margin of {other} moves by" in said(at)
     at.button_group(key="asked").set_value("similarity").run()
-    assert "and the cosine moves by" in said(at)
+    assert "in A, the cosine moves by" in said(at) and len(live(at, "similar")["sides"]) == 2
     at.button_group(key="asked").set_value("gap").run()
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
+
+
+def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
+    link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
+    at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
+    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    scores = []
+    for document in (RIVER, "She sat by the water."):
+        with torch.no_grad():
+            scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
+    assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in said(at)
+    assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in said(at)
+    assert "Without" in said(at) and "in document 2, the score moves by" in said(at)
+    at.text_input(key="document").set_value("").run()
+    assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
+
+
+def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
+    at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
+    encoder = load_encoder(folder, device="cpu")
+    tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
+    n = int((tags["tag"] != "O").sum())
+    assert f"{n} of {len(tags)} words ha" in said(at) and not at.get("file_uploader")
+    assert n
+    surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
+    assert f"the margin of {surest['tag']} moves by" in said(at)
+    at.selectbox(key="tagged").set_value(3).run()
+    assert f"the margin of {tags['tag'][3]} moves by" in said(at)
+    at.selectbox(key="tag of 3").set_value("O").run()
+    assert "the margin of O moves by" in said(at)
 
 
 def test_a_regressions_scores_are_no_probabilities(tmp_path):
@@ -123,6 +171,30 @@ def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():
     assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
     at = at.button_group(key="asked").set_value("class").run()
     assert "no classification head: its checkpoint holds the encoder alone" in said(at)
+
+
+def test_two_texts_and_their_place_among_unrelated_ones():
+    at = open_link("predictions", asked="Two sentences")
+    at.button_group(key="similar").set_value("a negation").run()
+    data = live(at, "similar")
+    assert at.text_input(key="b").value == "It's an exchange or return."
+    assert data["finding"] == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
+
+
+def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
+    long = replace(FAMILIES["BERT"], settings={"max_position_embeddings": 256})
+    folder = embedder(save_tiny(long, tmp_path / "tiny"))
+    change_config(folder, "tokenizer_config.json", model_max_length=256)
+    monkeypatch.setenv("SELFATTN_CACHE", str(tmp_path / "kept"))
+    link = {"model": "another ...", "other": str(folder), "a": RIVER, "b": "She sat by the water."}
+    at = open_link("predictions", asked="Two sentences", **link)
+    assert live(at, "similar")["unrelated"] is None
+    (compare,) = (button for button in at.button if button.label == "Compare with 1,000 unrelated pairs")
+    measured = live(compare.click().run(), "similar")["unrelated"]
+    assert len(measured["cosines"].split(",")) == 1000
+    at = open_link("predictions", asked="Two sentences", **link)
+    assert live(at, "similar")["unrelated"] == measured
 
 
 def test_a_gap_of_a_chosen_word(folders, monkeypatch):

@@ -45,6 +45,25 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
+def test_query_and_document_are_two_columns(classifier):
+    pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
+    rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
+    Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))
+    asked = ["in.jsonl", "--output", "out", "--model", classifier, "--target", "class=GOOD", "--max-rejects", "1"]
+    assert main(asked) == 0
+    sentences, words = pd.read_csv("out/sentences.csv"), pd.read_csv("out/words.csv")
+    assert list(zip(sentences["sentence"], sentences["pair"])) == pairs
+    encoder = load_encoder(classifier)
+    model = AutoModelForSequenceClassification.from_pretrained(classifier)
+    with torch.no_grad():
+        logits = [model(**encoder.inputs([encoder.tokenize(*pair)])).logits[0] for pair in pairs]
+    assert sentences["number"].tolist() == pytest.approx([float(each[1] - each[0]) for each in logits], abs=1e-5)
+    counts = words.set_index(["word", "text"])["n"]
+    assert (counts["sat", "sentence"], counts["sat", "pair"], counts["muddy", "pair"]) == (2, 1, 3)
+    rejects = pd.read_csv("out/rejects.csv")["reason"]
+    assert "twice" in rejects[0] and len(rejects) == 2
+
+
 def test_a_regressions_score_is_its_logit(classifier, capsys):
     change_config(Path(classifier), problem_type="regression")
     Path("in.txt").write_text(TEXTS[0])

@@ -17,7 +17,9 @@ from tests.small_reports import MANY, NAN, explained
 
 def asked(where="", answers=None):
     table = pd.DataFrame() if answers is None else answers
-    return Question(None, None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table)
+    return Question(
+        SimpleNamespace(pair=None), None, ("class", 1), "", "the margin", numbers.change, "", where, answers=table
+    )
 
 
 @pytest.fixture
@@ -39,6 +41,50 @@ def test_the_word_that_moves_the_answer_most(found):
         -100,
     ]
     assert words[1]["tip"] == "sat: change of the margin −0.30"
+
+
+def test_two_documents_for_one_query(encoder):
+    first, second = (encoder.tokenize("Who sat", document) for document in ("We sat .", "We ran"))
+    found = {}
+    for where, sentence, number, effect in (
+        (" in document 1", first, 2.0, (0.1, -0.5, -0.2, -0.9, -3.0)),
+        (" in document 2", second, 1.5, (0.1, -0.1, -0.6, 0.2)),
+    ):
+        question = Question(sentence, None, ("class", 0), "", "the score", numbers.change, "", where)
+        target = SimpleNamespace(positions=())
+        found[question] = replace(
+            explained(effect), sentence=sentence, words=sentence.words, number=number, target=target
+        )
+    frame = predictions.lead_frame(found).set_index(["where", "text"])["effect"]
+    assert frame["query", "sat"] == pytest.approx(-0.4) and frame["document 2", "We"] == pytest.approx(0.6)
+    assert ("document 1", ".") not in frame.index
+    panel = predictions.words(found)
+    assert (
+        panel.finding == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40.'
+    )
+    assert panel.note.startswith(
+        'Hide "sat" in document 1, and the score moves by −0.90. All 5 words in document 1 hidden'
+    )
+    assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
+    assert "highlighting model" in panel.method
+    further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
+    assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
+    level = {question: replace(each, number=1.0) for question, each in found.items()}
+    assert predictions.words(level).finding == "Both documents have the same score."
+
+
+def test_each_word_with_its_tag(encoder):
+    sentence = encoder.encode("Anna sat .")
+    found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
+    panel = predictions.tags(sentence, found)
+    assert panel.finding == "1 of 3 words has a tag." and panel.alt == '"Anna" B-PER'
+    words = panel.live.data["rows"][0]["words"]
+    assert [(word["number"], word["depth"]) for word in words] == [("B-PER", 90), ("", 0), ("", 0)]
+    assert words[1]["tip"] == "sat: probability 0.80 of O"
+    other = predictions.tags(sentence, found.assign(tag=["B-LOC", "O", "O"]))
+    assert other.live.data["key"] != panel.live.data["key"]
+    assert predictions.most_certain(found) == 0
+    assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
 def test_one_word_no_word_and_nothing_left(found, encoder):

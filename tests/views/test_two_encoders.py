@@ -1,11 +1,14 @@
 """Two encoders: the word whose rows differ most, and the heads that differ most, by the numbers of the comparison."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
+import pytest
 import torch
 
 from selfattn.analysis.compare import EncoderComparison
+from selfattn.analysis.cosine_parts import CosineParts
 from selfattn.encoders.capture import Head
 from selfattn.panel import Look
 from selfattn.senses import CheckpointsReport
@@ -56,3 +59,17 @@ def test_one_text_has_no_interval_and_a_single_head_no_others():
     heads = over(HEADS[["layer", "head", "distance"]].assign(n=1, low=math.nan, high=math.nan, others=math.nan))
     assert heads.finding == "Head 1 of layer 0 differs most: 0.40 of its weight lies elsewhere."
     assert heads.note == "L0 H0, over 1 sentence: 0.10."
+
+
+def test_pairs_of_words_whose_parts_differ_most(encoder):
+    a, b = encoder.encode("We sat"), encoder.encode("She sat")
+    tables = torch.zeros(2, 3, 3, dtype=torch.float64)
+    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last are special tokens
+    sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
+    panel = two_encoders.similarity(*sides)
+    assert panel.finding == '"We" and "sat" differ most: their part of the cosine changes by −0.200.'
+    assert panel.note == "Cosine 0.30 in the first, 1.00 in the second."
+    assert panel.table["value"].tolist()[:2] == [0.3, 0.1] and len(panel.tables["pairs"]) == 9
+    other = replace(sides[1], b=encoder.encode("It sat"))
+    with pytest.raises(ValueError, match="read other tokens"):
+        two_encoders.similarity(sides[0], other)

@@ -1,0 +1,137 @@
+"""The cosine of two sentences as a sum over pairs of words, exact for an embedder that averages all tokens.
+
+With mean pooling, cos(a, b) is the sum over tokens i of a, j of b of h_i . h_j / (n m |a| |b|): h the last hidden states, a and
+b their means, n and m the numbers of tokens. A word's part is the sum over its tokens. It accounts for the sum, not for causes:
+attention has mixed all words into each last hidden state. `hidden_cosines` has the effects of hiding words.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, normalize
+
+from selfattn.analysis.targets import changed, without
+from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import Tokens
+from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
+from selfattn.words import numbered
+
+SPECIAL = "special"  # the row and the column of all tokens that are in no word
+WHOLE = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CosineParts:
+    """The cosine of two sentences, and its split into pairs of words."""
+
+    a: Encoding
+    b: Encoding
+    cosine: float  # of the two sentence vectors
+    table: (
+        Tensor  # (n_words_a + 1, n_words_b + 1), float64: sums to the cosine; the last row and column: special tokens
+    )
+
+    @cached_property
+    def interaction(self) -> Tensor:
+        """(n_words_a, n_words_b): part minus row mean minus column mean plus grand mean, special tokens left out."""
+        words = self.table[:-1, :-1]
+        return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
+
+    @property
+    def of_special(self) -> float:
+        """The sum of all pairs with a special token."""
+        return float(self.table.sum() - self.table[:-1, :-1].sum())
+
+    @property
+    def difference(self) -> float:
+        """The sum of all parts minus the cosine."""
+        return float(self.table.sum()) - self.cosine
+
+    @cached_property
+    def parts(self) -> pd.DataFrame:
+        """A row a pair: word_a, word_b (repeated ones numbered, "the (2)"), part, interaction (NaN with special tokens)."""
+        rows, columns = ([*numbered([word.label for word in own.words]), SPECIAL] for own in (self.a, self.b))
+        whole = torch.full_like(self.table, torch.nan)
+        whole[:-1, :-1] = self.interaction
+        return pd.DataFrame(
+            {
+                "word_a": [row for row in rows for _ in columns],
+                "word_b": columns * len(rows),
+                "part": self.table.flatten().tolist(),
+                "interaction": whole.flatten().tolist(),
+            }
+        )
+
+    def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
+        """The pairs of words, (place in a, place in b), of the largest interaction above 0; no punctuation.
+
+        a, b: only pairs with the word at this place.
+        """
+        named = [
+            [at for at, word in enumerate(own.words) if not word.is_punctuation and only in (None, at)]
+            for own, only in ((self.a, a), (self.b, b))
+        ]
+        pairs = [(i, j) for i, j in product(*named) if self.interaction[i, j] > 0]
+        return sorted(pairs, key=lambda pair: -float(self.interaction[pair]))[:most]
+
+
+def cosine_parts(
+    encoder: Encoder, a: str | Encoding, b: str | Encoding, *, pooling: Pooling | None = None
+) -> CosineParts:
+    """Split the cosine of two sentences into pairs of words.
+
+    pooling: None, the one in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
+    for a text that would be cut.
+    """
+    pooling = pooling or load_pooling(encoder)
+    if pooling.mode not in WHOLE:
+        raise NoPooling(
+            f"{encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}): its cosine has one pair and "
+            "nothing to split. Expected mean pooling. Take an encoder with it, or ask what hiding each word does."
+        )
+    sides = [each if isinstance(each, Encoding) else encoder.encode(each) for each in (a, b)]
+    vectors, sums, lengths = [], [], []
+    for side in sides:
+        vectors.append(side.vector(encoder.n_layers, pooling.positions(side)))
+        states = side.states[-1].double()
+        groups = states.new_zeros(len(side.words) + 1, len(states))
+        for row, word in zip(groups, side.words):
+            row[list(word.positions)] = 1
+        groups[-1] = 1 - groups[:-1].sum(dim=0)
+        sums.append(groups @ states)
+        lengths.append(states.sum(dim=0).norm())
+    table = sums[0] @ sums[1].T / (lengths[0] * lengths[1])
+    return CosineParts(a=sides[0], b=sides[1], cosine=float(cosine_similarity(*vectors, dim=0)), table=table)
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceVector:
+    """A sentence's vector, of length 1, in place of a target's number."""
+
+    positions: tuple[int, ...]
+
+    def of(self, states: Tensor) -> Tensor:
+        """(..., p, d_model) -> (..., d_model)."""
+        return normalize(states.mean(dim=-2), dim=-1)
+
+
+def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
+    """The cosine with words hidden from everything: (n_words_a + 1, n_words_b + 1), the first row and column with none hidden.
+
+    [i + 1, j + 1]: word i of a and word j of b; NaN where no token of the vector would be left. Raises TextError.
+    """
+    sides = []
+    for half, side in enumerate((a, b)):
+        target = SentenceVector(pooling.positions(side))
+        left = [bool(without(target, word.positions).positions) for word in side.words]
+        hidden = [(), *(word.positions for word, some in zip(side.words, left) if some)]
+        found = changed(encoder, side, target, hidden, progress=half_of(progress, half))
+        vectors = found.new_full((len(left) + 1, found.shape[1]), torch.nan)
+        vectors[[True, *left]] = found
+        sides.append(vectors)
+    return sides[0] @ sides[1].T

@@ -1,0 +1,128 @@
+"""Two texts and their cosine as one picture: the words that bring them together, the place among unrelated pairs, the sum."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from selfattn import numbers
+from selfattn.charts.moved_word import Placed, Scale, placed_words, row, wrapped
+from selfattn.charts.sheet import Align, Sheet
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec
+
+WIDTH = 760  # pixels, as it is drawn unless asked otherwise
+FINDING, TEXT, SMALL = 20, 22, 12.5  # pixels of letters
+LINE, BETWEEN = 50, 70  # pixels: from one line of a text to the next; between the two texts
+BIN, TALLEST = 0.02, 46  # of the cosines of unrelated pairs: width, and pixels of the highest bar
+STEPS = 24  # of a curve
+
+
+def similar(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
+    """The figure of the component `similar`, by dashboard/components/similar.schema.json."""
+    sheet, width = Sheet(theme), width or WIDTH
+    y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
+    for line in data["below"]:
+        y = sheet.lines(0, y, wrapped(line, width, SMALL), SMALL, theme.muted)
+    y = _texts(sheet, data, y + 30, width)
+    y = _cosine(sheet, data, y + 40, width)
+    return sheet.drawn(width, math.ceil(y))
+
+
+def _texts(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
+    theme, placed, tops = sheet.theme, [], []
+    for side in data["sides"]:
+        words = placed_words(side, width - 30, TEXT)
+        placed.append(words)
+        tops.append(y)
+        y += LINE * (1 + (words[-1].line if words else 0)) - LINE + BETWEEN
+    bottom = y - BETWEEN + 26
+    baseline = lambda side, one: tops[side] + LINE * one.line + TEXT  # noqa: E731
+    largest = max((line[3] for line in data["lines"]), default=1.0)
+    for a, b, _, interaction in data["lines"]:
+        one, other = placed[0][a], placed[1][b]
+        start = (30 + one.middle, baseline(0, one) + 7)
+        stop = (30 + other.middle, baseline(1, other) - TEXT)
+        sheet.path(_curve(start, stop), theme.weights[2], 1.5 + 8.5 * interaction / largest, what="pair")
+    for number, (side, words) in enumerate(zip(data["sides"], placed)):
+        sheet.text(0, tops[number] + TEXT, side["name"], TEXT, theme.sentence(side["name"]), bold=True)
+        for one in words:
+            _word(sheet, one, baseline(number, one), above=number == 0)
+    return bottom
+
+
+def _word(sheet: Sheet, one: Placed, y: float, above: bool) -> None:
+    """A word, tinted by the change of the cosine without it. y: of its baseline; above: its number stands there."""
+    theme, word, x = sheet.theme, one.word, 30 + one.x
+    ramp, depth = theme.effect, word["depth"] / 100
+    if depth and word["kind"] == "word":
+        color = ramp[1] if depth < 0 else ramp[3]
+        sheet.rect(x - 2, y - TEXT, x + one.wide + 2, y + 6, color, opacity=abs(depth), what="word", value=depth)
+    sheet.text(x, y, word["text"], TEXT, theme.ink)
+    if word["number"]:
+        color = ramp[0] if depth < 0 else ramp[4]
+        sheet.text(
+            x + one.wide / 2, y - TEXT - 5 if above else y + 20, word["number"], SMALL, color, align="center", bold=True
+        )
+
+
+def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[float, float]]:
+    """From a word of A down to one of B, leaving and arriving upright: a cubic Bézier curve."""
+    bend = np.array([0, max(20.0, (stop[1] - start[1]) / 2)])
+    t = np.linspace(0, 1, STEPS + 1)[:, None]
+    ends = (1 - t) ** 2 * ((1 - t) * np.array(start) + 3 * t * (start + bend)) + t**2 * (
+        3 * (1 - t) * (stop - bend) + t * np.array(stop)
+    )
+    return [(float(x), float(y)) for x, y in ends]
+
+
+def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
+    """The cosine on a line up to 1, among those of unrelated pairs; beneath it the parts that it is the sum of."""
+    theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
+    others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
+    low = min(0.0, cosine, *others)
+    place = Scale(low, 1.0, 12, width - 12)
+    axis = y + (TALLEST if others else 0)
+    counts = Counter(math.floor(value / BIN) for value in others)
+    for n, count in counts.items():
+        top, said = axis - TALLEST * count / max(counts.values()), f"{count} of {len(others)} unrelated pairs"
+        sheet.rect(
+            place(n * BIN), top, place((n + 1) * BIN) - 1, axis, theme.muted, opacity=0.45, said=said, what="unrelated"
+        )
+    sheet.rule(0, axis, width, axis, theme.muted)
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        align: Align = "right" if tick == 1 else "center"
+        sheet.rule(place(tick), axis, place(tick), axis + 5, theme.muted)
+        sheet.text(place(tick), axis + 20, numbers.decimal(tick), SMALL, theme.muted, align=align)
+    sheet.point(place(cosine), axis, 8, theme.weights[4], what="cosine", value=cosine)
+    lines = [f"Cosine {numbers.cosine(cosine)}."]
+    if others:
+        lines[0] += f" Grey: {len(others):,} unrelated pairs, median {numbers.cosine(data['unrelated']['median'])}."
+    if data["sum"]:
+        lines.append(_sum(sheet, data, axis + 30, place))
+        axis += 16
+    for line in lines:
+        y = sheet.lines(0, y if line != lines[0] else axis + 44, wrapped(line, width, SMALL), SMALL, theme.muted)
+    return y
+
+
+def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
+    """Draw the sum's parts, from 0 to the cosine; returns it in words."""
+    theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
+    named = [
+        ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),
+        ("all other pairs of words", parts["others"], theme.weights[4], 0.35),
+        ("pairs with a special token", parts["special"], theme.muted, 0.5),
+    ]
+    named = named if n else named[1:]
+    for name, value, color, opacity in named:
+        left, right = sorted((place(end), place(end + value)))
+        color = color if value >= 0 else theme.effect[1]
+        sheet.rect(
+            left, y, max(left + 1, right - 1), y + 12, color, opacity=opacity, what="part", value=value, said=name
+        )
+        end += value
+    texts = " + ".join(f"{numbers.decimal(value, 3)} {name}" for name, value, *_ in named)
+    return f"As a sum: {texts} = {numbers.decimal(end, 3)} (difference to the cosine {parts['difference']})."

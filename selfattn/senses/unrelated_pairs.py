@@ -1,0 +1,65 @@
+"""What a cosine of two sentences is relative to: the cosines of 1,000 pairs of unrelated sentences of the same encoder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from torch.nn.functional import normalize
+
+from selfattn.encoders.encoder import Encoder, Progress, followed, silent
+from selfattn.encoders.pooling import load_pooling
+
+PAIRS = 1000
+PASS = 32  # sentences that are encoded at a time
+
+
+@dataclass(frozen=True, eq=False)
+class UnrelatedPairs:
+    """Pairs of labelled sentences of two different words, and their cosines."""
+
+    pairs: pd.DataFrame  # first, second (index labels of the labelled sentences), cosine
+
+    @cached_property
+    def cosines(self) -> np.ndarray:
+        """In ascending order."""
+        return np.sort(self.pairs["cosine"].to_numpy(float))
+
+    @property
+    def median(self) -> float:
+        """Of the cosines."""
+        return float(np.median(self.cosines))
+
+    def percentile(self, cosine: float) -> float:
+        """The share, 0 to 1, of pairs with a smaller cosine, plus half of those with an equal one."""
+        return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
+
+
+def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
+    """1,000 pairs of index labels: two different words, then a row of each, always the same."""
+    rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
+    rows = {word: own.index.to_numpy() for word, own in frame.groupby("word")}
+    pairs = []
+    for _ in range(PAIRS):
+        first, second = rng.choice(words, 2, replace=False)
+        pairs.append((rng.choice(rows[first]), rng.choice(rows[second])))
+    return pairs
+
+
+def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
+    """The cosines of 1,000 pairs of sentences of different words. frame: columns sentence, word.
+
+    progress(done, total) counts passes. Raises NoPooling, TextError.
+    """
+    pooling, pairs = load_pooling(encoder), drawn_pairs(frame)
+    wanted = sorted({row for pair in pairs for row in pair})
+    vectors = {}
+    for start in followed(range(0, len(wanted), PASS), progress):
+        rows: Sequence = wanted[start : start + PASS]
+        for row, read in zip(rows, encoder.encode_batch(frame["sentence"].loc[rows].tolist())):
+            vectors[row] = normalize(read.vector(encoder.n_layers, pooling.positions(read)), dim=0)
+    first, second = (torch.stack([vectors[row] for row in side]) for side in zip(*pairs))
+    cosines = (first * second).sum(dim=1).tolist()
+    return UnrelatedPairs(pd.DataFrame(pairs, columns=["first", "second"]).assign(cosine=cosines))

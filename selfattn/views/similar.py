@@ -1,0 +1,235 @@
+"""Two texts: which words make them similar, by parts of the cosine and by hiding; and what the cosine is relative to."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.analysis.cosine_parts import CosineParts, cosine_parts, hidden_cosines
+from selfattn.charts.labels import right_to_left
+from selfattn.charts.similar import similar as drawn
+from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.pooling import NoPooling, load_pooling
+from selfattn.panel import Live, Panel, Tables
+from selfattn.senses.unrelated_pairs import UnrelatedPairs
+from selfattn.tidy_tables import sentence_words
+from selfattn.words import fold
+
+LINES = 5  # pairs that are joined, and effects that are printed
+RELATED = 0.95  # percentile among unrelated pairs from which two texts may be called close
+THOUSANDTHS = 1000
+
+METHOD = (
+    "Each text's vector is the mean of its tokens' last hidden states, so the cosine is exactly a sum over pairs of tokens: "
+    "h_i · h_j / (n m |a| |b|), h the last hidden states, a and b their means, n and m the numbers of tokens. A pair of words is "
+    "the sum over its tokens; pairs with a special token are counted apart. Some words have large parts with all others. So a "
+    "line is as thick as the pair's interaction: its part minus the means of its row and its column, plus the mean of all pairs. "
+    "This accounts for the sum, not for causes: attention has mixed every word into each last hidden state.",
+    "A hidden word is hidden from everything, as padding is: no token attends to it, positions stay, and the mean leaves it out. "
+    "Brown: the cosine falls without the word; teal: it rises. Single words don't add up.",
+    "Unrelated pairs: 1,000 times one labelled sentence of each of two different words, drawn with a fixed seed.",
+)
+
+
+def similar(
+    encoder: Encoder,
+    a: Encoding,
+    b: Encoding,
+    *,
+    unrelated: UnrelatedPairs | None = None,
+    code: str = "",
+    progress: Progress = silent,
+) -> Panel:
+    """The panel of two texts. unrelated: of this encoder. Raises NoPooling without a sentence vector, TextError where one would
+    be cut.
+    """
+    pooling = load_pooling(encoder)
+    try:
+        parts, why = cosine_parts(encoder, a, b, pooling=pooling), ""
+    except NoPooling as error:
+        parts, why = None, str(error)
+    cosines = hidden_cosines(encoder, pooling, a, b, progress=progress)
+    return put_together(a, b, cosines, parts, unrelated, why=why, code=code)
+
+
+def put_together(
+    a: Encoding,
+    b: Encoding,
+    cosines: Tensor,
+    parts: CosineParts | None,
+    unrelated: UnrelatedPairs | None = None,
+    *,
+    why: str = "",
+    code: str = "",
+) -> Panel:
+    """The panel, of `hidden_cosines` and `cosine_parts` (None: `why` says why the cosine can't be split)."""
+    sides = (a, b)
+    effects = hidden_frame(sides, cosines)
+    lines = parts.joined(LINES) if parts else []
+    leading = effects[(effects["kind"] == "word") & effects["effect"].notna()]
+    leading = leading.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")[:LINES]
+    place = unrelated.percentile(float(cosines[0, 0])) if unrelated else None
+    finding = _finding(sides, lines, leading, place)
+    below = [*filter(None, (_beside(cosines, unrelated), _agree(sides, lines, leading), why))]
+    data = _data(sides, cosines, parts, unrelated, effects, leading.index, finding, below[1:])
+    makers = {"hidden words": lambda: effects}
+    if parts:
+        makers = {"pairs": lambda: parts.parts, **makers}
+    if unrelated:
+        makers["unrelated pairs"] = lambda: unrelated.pairs
+    return Panel(
+        name="similar",
+        finding=finding,
+        picture=lambda look: drawn(data, look.theme, look.width),
+        alt=" ".join([finding, *below]),
+        tables=Tables(makers),
+        arrays={"cosines": cosines.numpy()},
+        code=code,
+        method="\n\n".join(METHOD if parts else METHOD[1:]),
+        live=Live("similar", data),
+    )
+
+
+def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
+    """A row a word of either text: sentence, place, text, gap, effect (change of the cosine with it hidden), kind."""
+    rows = []
+    for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
+        changes = (alone - cosines[0, 0]).tolist()
+        rows += [(name, word, word.label, change, False) for word, change in zip(side.words, changes)]
+    frame = sentence_words(rows, "sentence", "effect")
+    frame.insert(1, "place", frame.groupby("sentence").cumcount())
+    return frame
+
+
+def _finding(
+    sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame, percentile: float | None
+) -> str:
+    if sides[0].ids == sides[1].ids:
+        return "Both are the same text: their cosine is 1."
+    if leading.empty:
+        return "There is no word to hide."
+    if alone := _sets_apart(sides, leading):
+        return alone
+    if percentile is not None and percentile < RELATED:
+        return "These two are no closer than unrelated texts are."
+    first = leading.iloc[0]
+    way = "falls" if first["effect"] < 0 else "rises"
+    moved = f"the cosine {way} by {numbers.cosine(abs(first['effect']))}"
+    hiding = f'ide "{first["text"]}" in {first["sentence"]}, and {moved}.'
+    if not lines:
+        return f"H{hiding}"
+    i, j = lines[0]
+    return f'"{sides[0].words[i].label}" and "{sides[1].words[j].label}" bring these two together most; h{hiding}'
+
+
+def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
+    """Where one word is all that the two texts don't share: what it does to the cosine."""
+    a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
+    for name, own, other in (("A", a, b), ("B", b, a)):
+        (extra, n), *more = [*(own - other).items(), ("", 0)]
+        row = leading[(leading["sentence"] == name) & (leading["text"].map(fold) == extra)]
+        if n == 1 and len(more) == 1 and not other - own and len(row) == 1:
+            effect = float(row["effect"].iloc[0])
+            does = "takes {} off" if effect > 0 else "adds {} to"
+            amount = does.format(numbers.cosine(abs(effect)))
+            return f'Only "{row["text"].iloc[0]}" in {name} sets these two apart, and it {amount} the cosine.'
+    return ""
+
+
+def _beside(cosines: Tensor, unrelated: UnrelatedPairs | None) -> str:
+    """The cosine, and its place among unrelated pairs."""
+    cosine = float(cosines[0, 0])
+    if unrelated is None:
+        return f"Cosine {numbers.cosine(cosine)}."
+    part = {0.0: "none", 1.0: "all"}.get(
+        share := unrelated.percentile(cosine)
+    ) or f"{numbers.decimal(100 * share, 1)}\u00a0%"
+    n, median = numbers.count(len(unrelated.cosines)), numbers.cosine(unrelated.median)
+    return f"Cosine {numbers.cosine(cosine)}, above {part} of {n} unrelated pairs (median {median})."
+
+
+def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
+    """The words of the largest effects beside those of the largest pairs."""
+    if not lines or leading.empty:
+        return ""
+    joined = {"A": {i for i, _ in lines}, "B": {j for _, j in lines}}
+    alone = [row for row in leading.itertuples() if row.place not in joined[row.sentence]]
+    n, of = len(leading) - len(alone), f"of the {len(leading)} words that matter most when hidden"
+    if not alone:
+        return f"Each {of} has a line."
+    names = " and ".join(f'"{row.text}" in {row.sentence}' for row in alone)
+    return f"O{of[1:]}, {n or 'none'} {'has' if n == 1 else 'have'} a line; {names} {'has' if len(alone) == 1 else 'have'} none."
+
+
+def _data(
+    sides: Sequence[Encoding],
+    cosines: Tensor,
+    parts: CosineParts | None,
+    unrelated: UnrelatedPairs | None,
+    effects: pd.DataFrame,
+    printed: pd.Index,
+    finding: str,
+    below: Sequence[str],
+) -> dict[str, Any]:
+    """By similar.schema.json. printed: rows of `effects` with a number beneath."""
+    deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
+    words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
+    for row in effects.itertuples():
+        depth = row.effect / deepest if deepest > 0 and row.effect == row.effect else 0.0
+        words[row.sentence].append(
+            {
+                "text": row.text,
+                "gap": bool(row.gap),
+                "kind": row.kind,
+                "depth": round(100 * max(-1.0, min(1.0, depth))),
+                "number": numbers.change(row.effect) if row.Index in printed else "",
+                "lines": _lines(parts, **{row.sentence.lower(): row.place}) if row.kind == "word" else [],
+            }
+        )
+    data = {
+        "version": 1,
+        "finding": finding,
+        "below": [*below],
+        "sides": [
+            {"name": name, "dir": "rtl" if right_to_left(side.text) else "ltr", "words": words[name]}
+            for name, side in zip("AB", sides)
+        ],
+        "lines": _lines(parts),
+        "cosines": [_thousandths(row) for row in cosines.tolist()],
+        "sum": None,
+        "unrelated": None,
+    }
+    if parts:
+        joined = sum(float(parts.table[pair]) for pair in parts.joined(LINES))
+        others = float(parts.table[:-1, :-1].sum()) - joined
+        data["sum"] = {
+            "lines": round(joined, 5), "others": round(others, 5), "special": round(parts.of_special, 5),
+            "difference": numbers.error(parts.difference),
+        }  # fmt: skip
+    if unrelated:
+        data["unrelated"] = {
+            "cosines": _thousandths(unrelated.cosines.tolist()),
+            "median": round(unrelated.median, 3),
+        }
+    return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}
+
+
+def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
+    """The largest pairs, of a word (a or b, its place) or of all, each with its part and its interaction."""
+    if parts is None:
+        return []
+    return [
+        [*pair, *(float(f"{number[pair]:.4g}") for number in (parts.table, parts.interaction))]
+        for pair in parts.joined(LINES, **of)
+    ]
+
+
+def _thousandths(values: Iterable[float]) -> str:
+    """The values as whole thousandths; nothing for NaN."""
+    return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

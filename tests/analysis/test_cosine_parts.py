@@ -1,0 +1,150 @@
+"""The cosine split into pairs of words: against plain loops in double, and against sentence-transformers itself."""
+
+import math
+
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel
+
+from selfattn import TextError, load_encoder
+from selfattn.analysis.cosine_parts import cosine_parts, hidden_cosines
+from selfattn.analysis.explaining import explain
+from selfattn.analysis.targets import similarity
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
+from tests.encoders.test_folders import saved_embedder
+from tests.encoders.test_pooling import embedder
+
+A, B = "The bank of the river was muddy, didn't it?", "She sat by the water."
+NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBERT", "DeBERTa", "T5 (encoder half)"]
+
+
+def looped(encoder, a, b):
+    """Each pair's part by the definition, token by token in double, from transformers' own model; and the cosine."""
+    model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
+    states = []
+    for side in (a, b):
+        with torch.no_grad():
+            states.append(model(**encoder.inputs([side])).last_hidden_state[0].tolist())
+    means = [[sum(column) / len(own) for column in zip(*own)] for own in states]
+    norms = [math.sqrt(sum(x * x for x in mean)) for mean in means]
+    belongs = [{p: at for at, word in enumerate(side.words) for p in word.positions} for side in (a, b)]
+    parts = [[0.0] * (len(b.words) + 1) for _ in range(len(a.words) + 1)]
+    for i, one in enumerate(states[0]):
+        for j, other in enumerate(states[1]):
+            product = sum(x * y for x, y in zip(one, other)) / (len(states[0]) * len(states[1]) * norms[0] * norms[1])
+            parts[belongs[0].get(i, -1)][belongs[1].get(j, -1)] += product
+    return parts, sum(x * y for x, y in zip(*means)) / (norms[0] * norms[1])
+
+
+def near(own, other):
+    torch.testing.assert_close(torch.as_tensor(own).double(), torch.as_tensor(other).double(), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
+def test_parts_match_plain_loops(family, tmp_path):
+    encoder = load_encoder(str(embedder(save_tiny(FAMILIES[family], tmp_path / "mine"))))
+    found = cosine_parts(encoder, A, B)
+    parts, cosine = looped(encoder, found.a, found.b)
+    near(found.table, parts)
+    near(found.cosine, cosine)
+    assert abs(found.difference) < 1e-5
+    near(found.of_special, sum(parts[-1]) + sum(row[-1] for row in parts[:-1]))
+    words = [row[:-1] for row in parts[:-1]]
+    rows, columns = len(words), len(words[0])
+    grand = sum(map(sum, words)) / (rows * columns)
+    interaction = [
+        [words[i][j] - sum(words[i]) / columns - sum(row[j] for row in words) / rows + grand for j in range(columns)]
+        for i in range(rows)
+    ]
+    near(found.interaction, interaction)
+
+
+def test_the_frame_has_each_pair_once(encoder):
+    found = cosine_parts(encoder, "The bank of the river.", "A loan")
+    frame = found.parts
+    assert list(frame.columns) == ["word_a", "word_b", "part", "interaction"]
+    assert list(dict.fromkeys(frame["word_a"])) == ["The", "bank", "of", "the", "river", ".", "special"]
+    assert list(frame["word_b"][:3]) == ["A", "loan", "special"] and len(frame) == 7 * 3
+    special = (frame["word_a"] == "special") | (frame["word_b"] == "special")
+    assert frame["part"].sum() == pytest.approx(found.cosine, abs=1e-6)
+    assert frame.loc[special, "part"].sum() == pytest.approx(found.of_special)
+    assert frame["interaction"].isna().equals(special)
+    assert frame["interaction"].sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_joined_words_are_the_largest_interactions(encoder):
+    found = cosine_parts(
+        encoder, "How do I return an item I bought online?", "What is the process for sending back a web order?"
+    )
+    pairs = [(found.a.words[i].text, found.b.words[j].text) for i, j in found.joined(3)]
+    assert pairs == [("return", "back"), ("online", "web"), ("item", "order")]
+    assert not any(found.a.words[i].is_punctuation or found.b.words[j].is_punctuation for i, j in found.joined(1000))
+    assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
+
+
+def test_hidden_cosines_are_those_of_explain(encoder):
+    pooling = load_pooling(encoder)
+    a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
+    found = hidden_cosines(encoder, pooling, a, b)
+    assert found.shape == (len(a.words) + 1, len(b.words) + 1)
+    for own, side, other in ((found[:, 0], a, b), (found[0], b, a)):
+        explained = explain(encoder, side, similarity(encoder, pooling, other)(side), heads=[])
+        near(own[0], explained.number)
+        near(own[1:] - own[0], explained.effect)
+    vectors = []
+    for side, place in zip((a, b), (1, 4)):
+        inputs = encoder.inputs([side])
+        inputs["attention_mask"][0, list(side.words[place].positions)] = 0
+        with torch.no_grad():
+            states = encoder.model(**inputs).last_hidden_state[0]
+        vectors.append(states[inputs["attention_mask"][0].bool()].mean(dim=0))
+    near(found[2, 5], torch.nn.functional.cosine_similarity(*vectors, dim=0))
+
+
+def test_a_word_that_is_the_whole_vector_has_no_cosine_without_it(encoder):
+    a = encoder.encode("bank")
+    one = type("One", (Pooling,), {"positions": lambda self, tokens: (1,)})("mean", None)
+    found = hidden_cosines(encoder, one, a, a)
+    assert found[0, 0] == pytest.approx(1) and found[1:].isnan().all() and found[:, 1:].isnan().all()
+
+
+def test_a_text_that_would_be_cut_is_refused(encoder_of):
+    encoder = encoder_of("BERT")
+    assert cosine_parts(encoder, "bank", "the bank", pooling=Pooling("mean", None)).table.shape == (2, 3)
+    with pytest.raises(TextError, match="rest would be cut off"):
+        cosine_parts(encoder, "bank", "the bank", pooling=Pooling("mean", 3))
+
+
+REFUSED = [
+    (
+        {"pooling": {"pooling_mode": "cls"}},
+        r"mine takes one token .*mode cls.* nothing to split\. Expected mean pooling\. Take",
+    ),
+    ({"pooling": {"pooling_mode": "lasttoken"}}, "takes one token .*mode lasttoken"),
+    ({"steps": ("Transformer", "Dense")}, "by Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
+    ({"steps": ("Transformer", "Pooling", "Dense")}, r"by Transformer, Pooling, .*Dense; expected"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED)
+def test_other_ways_to_compare_are_refused(changes, message, tmp_path):
+    encoder = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), **changes)))
+    with pytest.raises(NoPooling, match=message):
+        cosine_parts(encoder, A, B)
+
+
+def test_an_encoder_decoder_without_pooling_is_refused(encoder_of):
+    with pytest.raises(NoPooling, match=r"t5 .*has no modules\.json"):
+        cosine_parts(encoder_of("T5 (encoder half)"), A, B)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", NINE)
+def test_the_sum_is_what_sentence_transformers_says(family, checkpoint, tmp_path):
+    folder = saved_embedder(checkpoint(family), tmp_path / "mine")
+    theirs = SentenceTransformer(str(folder), device="cpu")
+    vectors = theirs.encode([A, B], convert_to_tensor=True)
+    found = cosine_parts(load_encoder(str(folder)), A, B)
+    near([found.cosine, float(found.table.sum())], theirs.similarity(vectors[:1], vectors[1:]).expand(1, 2)[0])

@@ -1,0 +1,70 @@
+"""A class head asked with two texts: its score is CrossEncoder's own, and hiding a word is transformers' mask at 0."""
+
+import logging
+
+import pytest
+import torch
+from sentence_transformers import CrossEncoder
+from torch.nn import Identity
+from transformers import AutoModelForSequenceClassification
+
+from selfattn import load_encoder
+from selfattn.analysis.explaining import explain
+from selfattn.analysis.targets import class_score
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.families import FAMILIES, save_tiny
+
+pytestmark = pytest.mark.slow
+
+QUERY, DOCUMENT = "Was the bank muddy?", "The bank of the river was muddy after the rain."
+EIGHT = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBERT", "DeBERTa-v3"]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """saved("BERT", classes) is a folder as CrossEncoder saves it, and that CrossEncoder."""
+
+    def made(family, classes=("LABEL_0",)):
+        logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+        theirs = CrossEncoder(str(save_tiny(FAMILIES[family], tmp_path / "tiny", classes=classes)), device="cpu")
+        theirs.save_pretrained(str(tmp_path / "reranker"))
+        return str(tmp_path / "reranker"), CrossEncoder(str(tmp_path / "reranker"), device="cpu")
+
+    return made
+
+
+@pytest.mark.parametrize("family", EIGHT)
+def test_the_score_is_cross_encoders(saved, family):
+    folder, theirs = saved(family)
+    encoder = load_encoder(folder)
+    head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
+    logits = head.logits(sentence.states[-1])
+    raw, activated = (theirs.predict([(QUERY, DOCUMENT)], **how).item() for how in ({"activation_fn": Identity()}, {}))
+    assert float(logits[0]) == pytest.approx(raw, abs=1e-5)
+    assert float(head.answers(logits)[0]) == pytest.approx(activated, abs=1e-5)
+
+
+@pytest.mark.parametrize("family", EIGHT)
+def test_hiding_a_word_of_either_text_is_the_mask_at_0(saved, family):
+    folder, _ = saved(family)
+    encoder = load_encoder(folder)
+    sentence = encoder.tokenize(QUERY, DOCUMENT)
+    found = explain(encoder, sentence, class_score(load_class_head(encoder), 0)(sentence), heads=())
+    model = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    for at in (1, len(found.words) - 2):
+        word, inputs = found.words[at], encoder.inputs([sentence])
+        with torch.no_grad():
+            whole = model(**inputs).logits[0, 0]
+            inputs["attention_mask"][0, list(word.positions)] = 0
+            without = model(**inputs).logits[0, 0]
+        assert float(found.effect[at]) == pytest.approx(float(without - whole), abs=1e-5)
+    assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
+
+
+def test_several_labels_have_the_margin_of_one(saved):
+    folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
+    encoder = load_encoder(folder)
+    sentence = encoder.tokenize(QUERY, DOCUMENT)
+    found = explain(encoder, sentence, class_score(load_class_head(encoder), "neutral")(sentence), heads=())
+    raw = theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity())[0]
+    assert found.number == pytest.approx(float(raw[2] - max(raw[:2])), abs=1e-5)

@@ -1,0 +1,40 @@
+"""The cosines of unrelated sentences: which pairs, which cosines, and a cosine's place among them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn.encoders.pooling import load_pooling
+from selfattn.examples import labelled_sentences
+from selfattn.senses.unrelated_pairs import UnrelatedPairs, drawn_pairs, unrelated_pairs
+
+
+def test_pairs_are_drawn_as_defined():
+    frame = labelled_sentences()
+    rng, words = np.random.default_rng(0), sorted(frame["word"].unique())
+    own = []
+    for _ in range(1000):
+        pair = rng.choice(words, 2, replace=False)
+        own.append(tuple(rng.choice(frame.index[frame["word"] == word]) for word in pair))
+    assert drawn_pairs(frame) == own
+    assert all(frame["word"][i] != frame["word"][j] for i, j in own)
+
+
+def test_cosines_are_those_of_the_sentence_vectors(encoder):
+    frame = labelled_sentences().groupby("word").head(1)[:3]
+    report = unrelated_pairs(encoder, frame)
+    assert len(report.pairs) == 1000 and list(report.pairs) == ["first", "second", "cosine"]
+    pooling = load_pooling(encoder)
+    for first, second, cosine in report.pairs[:4].itertuples(index=False):
+        vectors = []
+        for row in (first, second):
+            read = encoder.encode(frame["sentence"][row])
+            vectors.append(read.vector(encoder.n_layers, pooling.positions(read)))
+        assert cosine == pytest.approx(float(torch.nn.functional.cosine_similarity(*vectors, dim=0)), abs=1e-5)
+
+
+def test_percentile_counts_half_of_the_equal_ones():
+    report = UnrelatedPairs(pd.DataFrame({"cosine": [0.3, 0.1, 0.2, 0.2]}))
+    assert report.cosines.tolist() == [0.1, 0.2, 0.2, 0.3] and report.median == pytest.approx(0.2)
+    assert [report.percentile(value) for value in (0.0, 0.1, 0.2, 0.25, 0.9)] == [0, 0.125, 0.5, 0.75, 1]

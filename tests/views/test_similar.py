@@ -1,0 +1,108 @@
+"""Two texts: what is said of their cosine, its parts and its hidden words, at each branch; and the picture of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn.analysis.cosine_parts import CosineParts
+from selfattn.charts.theme import LIGHT
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.examples import TEXT_PAIRS
+from selfattn.panel import Look
+from selfattn.senses import UnrelatedPairs
+from selfattn.views.similar import put_together, similar
+from tests.charts.scene import drawn
+from tests.encoders.test_pooling import embedder
+
+# a: "We sat." b: "She sat"; the last row and column are special tokens.
+TABLE = torch.tensor([[0.05, 0.0, 0.01], [0.0, 0.2, 0.02], [0.01, 0.0, 0.0], [0.1, 0.1, 0.11]], dtype=torch.float64)
+COSINES = torch.tensor([[0.6, 0.62, 0.3], [0.55, 0.5, 0.2], [0.4, 0.45, torch.nan], [0.6, 0.6, 0.3]])
+MANY = UnrelatedPairs(pd.DataFrame({"cosine": np.linspace(-0.2, 0.39, 1000)}))
+
+
+@pytest.fixture(scope="module")
+def sides(encoder):
+    return encoder.encode("We sat."), encoder.encode("She sat")
+
+
+@pytest.fixture(scope="module")
+def parts(sides):
+    return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
+
+
+def test_what_joins_two_texts_and_what_hiding_does(sides, parts):
+    panel = put_together(*sides, COSINES, parts, MANY)
+    assert (
+        panel.finding == '"sat" and "sat" bring these two together most; hide "sat" in B, and the cosine falls by 0.30.'
+    )
+    assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
+    data = panel.live.data
+    assert data["below"] == ["Each of the 4 words that matter most when hidden has a line."]
+    assert [line[:3] for line in data["lines"]] == [[1, 1, 0.2], [0, 0, 0.05]]
+    assert data["lines"][0][3] == pytest.approx(float(parts.interaction[1, 1]), rel=1e-3)
+    assert data["sum"] == {"lines": 0.25, "others": 0.01, "special": 0.34, "difference": "0"}
+    assert data["cosines"] == ["600,620,300", "550,500,200", "400,450,", "600,600,300"]
+    words = data["sides"][0]["words"]
+    assert [(word["text"], word["kind"], word["number"], word["depth"]) for word in words] == [
+        ("We", "word", "−0.05", -17), ("sat", "word", "−0.20", -67), (".", "punctuation", "", 0),
+    ]  # fmt: skip
+    assert words[1]["lines"] == [data["lines"][0]] and words[2]["lines"] == []
+    assert list(panel.tables) == ["pairs", "hidden words", "unrelated pairs"]
+    assert panel.tables["hidden words"]["effect"].tolist() == pytest.approx([-0.05, -0.2, 0, 0.02, -0.3])
+    assert panel.arrays["cosines"].shape == (4, 3)
+
+
+def test_a_word_that_matters_without_a_line(sides, parts):
+    table = torch.zeros(4, 3, dtype=torch.float64)
+    table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
+    panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
+    assert panel.live.data["below"] == [
+        'Of the 4 words that matter most when hidden, 2 have a line; "sat" in B and "sat" in A have none.'
+    ]
+    assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
+
+
+def test_no_closer_than_unrelated_texts(sides, parts):
+    assert "above 84.7 % of" in put_together(*sides, COSINES - 0.3, parts, MANY).alt.replace("\u00a0", " ")
+    assert (
+        put_together(*sides, COSINES - 0.3, parts, MANY).finding == "These two are no closer than unrelated texts are."
+    )
+    assert "bring these two together" in put_together(*sides, COSINES - 0.22, parts, MANY).finding
+
+
+def test_one_word_sets_them_apart(encoder):
+    pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
+    panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
+    assert panel.finding == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    assert "Cosine 0.91." in panel.alt
+    same = similar(encoder, encoder.encode("It rains."), encoder.encode("It rains."))
+    assert same.finding == "Both are the same text: their cosine is 1."
+
+
+def test_an_encoder_without_mean_pooling_has_hidden_words_alone(tmp_path):
+    from selfattn import load_encoder
+
+    own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
+    panel = similar(own, own.encode("The bank of the river."), own.encode("She sat by water."))
+    assert panel.live.data["sum"] is None and panel.live.data["lines"] == []
+    assert "mine takes one token for its sentence vector (pooling mode cls)" in panel.live.data["below"][0]
+    assert panel.finding.startswith('Hide "') and list(panel.tables) == ["hidden words"]
+    assert "sum over pairs" not in panel.method
+    texts = [item["text"] for item in drawn(panel.picture(Look()), "text")]
+    assert "river" in texts and not any("As a sum" in text for text in texts)
+
+
+@pytest.mark.parametrize("width", [None, 300])
+def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
+    spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
+    texts = [item["text"] for item in drawn(spec, "text")]
+    assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}
+    assert "0.250 the 2 pairs with a line" in " ".join(texts)
+    widths = dict.fromkeys(item["strokeWidth"] for item in drawn(spec, "line"))
+    assert len(widths) == 2 and max(widths) == 10
+    (dot,) = drawn(spec, "symbol")
+    first, last = (next(item for item in drawn(spec, "text") if item["text"] == tick) for tick in ("0.00", "1.00"))
+    assert first["x"] < dot["x"] < last["x"] and dot["fill"] == LIGHT.weights[4]
+    bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "unrelated"]
+    assert sum(int(each["said"].split()[0]) for each in bars) == 1000
