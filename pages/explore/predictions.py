@@ -25,6 +25,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.examples import TEXT_PAIRS
 from selfattn.scan.tables import InputError
@@ -135,13 +136,10 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """A tag of one word; every word with its tag stands above."""
+    """A tag of one word, with every word's tag above."""
     head = _of_folder(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
-    words = views.words_of(sentence)
-    if not words:
-        st.error("The sentence has no word. Type one.", icon=":material/error:")
-        st.stop()
+    words = _words_or_stop(sentence)
     found = head.tags(sentence)
     session.TAGGED.keep_within(range(len(words)), views.most_certain(found))
     with this_page().beside:
@@ -154,14 +152,19 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
     return [views.tag_question(head, sentence, at, label)]
 
 
+def _words_or_stop(tokens: Tokens) -> list[str]:
+    """The words as labels; where there is none, the page says so and ends."""
+    if not tokens.words:
+        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.stop()
+    return views.words_of(tokens)
+
+
 def _gap(encoder: Encoder, text: str) -> list[Question]:
     head = _of_folder(encoder, "masked-language head", load_masked_head)
     check_length(text)
     tokens = encoder.tokenize(text)
-    words = views.words_of(tokens)
-    if not words:
-        st.error("The sentence has no word. Type one.", icon=":material/error:")
-        st.stop()
+    words = _words_or_stop(tokens)
     if (session.GAP.get() or 0) >= len(words):
         del st.session_state[session.GAP]
     with this_page().beside:

@@ -54,7 +54,7 @@ def _texts(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> flo
 
 
 def _word(sheet: Sheet, one: Placed, y: float, above: bool) -> None:
-    """A word, tinted by the change of the cosine without it. y: of its baseline; above: its number stands there."""
+    """A word, tinted by the change of the cosine without it. y: of its baseline; above: its number is above it."""
     theme, word, x = sheet.theme, one.word, 30 + one.x
     ramp, depth = theme.effect, word["depth"] / 100
     if depth and word["kind"] == "word":

@@ -26,7 +26,7 @@ class TargetReport(OfTables):
     words: (
         pd.DataFrame
     )  # word (case-folded), n, effect, low, high; those of several sentences, then the largest first; of two
-    # texts also text, the column that the word stands in: "sentence" or "pair"
+    # texts also text, the column that has the word: "sentence" or "pair"
     heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
     sentences: (
         pd.DataFrame

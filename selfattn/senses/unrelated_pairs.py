@@ -1,4 +1,4 @@
-"""What a cosine of two sentences is relative to: the cosines of 1,000 pairs of unrelated sentences of the same encoder."""
+"""The cosines of 1,000 pairs of unrelated sentences: a cosine of two sentences means something beside them only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class UnrelatedPairs:
 
     @property
     def median(self) -> float:
-        """Of the cosines."""
+        """The median of the cosines."""
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:

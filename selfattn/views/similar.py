@@ -129,7 +129,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """Where one word is all that the two texts don't share: what it does to the cosine."""
+    """A finding for two texts that differ in one added word; "" for others."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, own, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(own - other).items(), ("", 0)]

@@ -139,7 +139,7 @@ function wordPart(view, side, word, at) {
   return { node, paint };
 }
 
-/** What lines and tints are. */
+/** Explains lines and tints. */
 function keyPart({ lines }) {
   const line = "Line: two words that go together more than either does with others. ";
   const parts = [
