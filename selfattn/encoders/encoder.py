@@ -296,10 +296,9 @@ class Encoder(TextReader):
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int]) -> Tensor:
         """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
-        word = copies[0].word
-        patches: list[Collection[Patch]] = [(), *(copy.patches for copy in copies)]
-        hidden: list[Collection[Hide]] = [(), *(copy.hidden for copy in copies)]
-        with torch.no_grad(), self.pass_over(len(patches), len(word.sentence.ids)):
+        word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the sentence as it is first
+        with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
+            patches, hidden = [copy.patches for copy in each], [copy.hidden for copy in each]
             recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins)
             last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state
             return last[1:, list(word.positions)].float().cpu()

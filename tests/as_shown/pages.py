@@ -170,7 +170,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
 def _said(at: AppTest) -> list[str]:
     """All plain texts, and of the others those with a number, but for lists of links and tables."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
-    texts = [element.value for element in at.text]
+    texts = [paragraph for element in at.text for paragraph in element.value.split("\n\n")]
     texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]
     here = re.compile("|".join(map(re.escape, (FOLDERS.name, torch.__version__, transformers.__version__))))
     return [here.sub("HERE", text) for text in texts]
