@@ -84,6 +84,11 @@ def open_page(path: str, **chosen: str) -> AppTest:
     return at.run()
 
 
+def words(at: AppTest) -> str:
+    """All that the page says, captions included."""
+    return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
+
+
 @pytest.fixture
 def main_view() -> AppTest:
     """The default page, run once."""

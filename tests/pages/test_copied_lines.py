@@ -8,7 +8,7 @@ import pytest
 
 from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import copy_as_python, figures, session
+from selfattn.dashboard import answer, copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
@@ -28,6 +28,7 @@ def copied(monkeypatch):
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
+    monkeypatch.setattr(answer, "alone", lambda: True)  # a notebook runs the heads
 
     def opened(page, query=None, **state):
         at = at_address(page, **(query or {}))

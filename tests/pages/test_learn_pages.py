@@ -14,7 +14,7 @@ from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import recurrence, tiny_model
 from selfattn.lessons.pronouns import halves
 from selfattn.numbers import weight
-from tests.pages.conftest import APP, open_link
+from tests.pages.conftest import APP, open_link, words
 from tests.pages.pictures import charts, kernel, lines, mark, matrix, same
 
 pytestmark = pytest.mark.slow
@@ -27,11 +27,6 @@ def page(name, **state):
     for key, value in state.items():
         at.session_state[key] = value
     return at.run()
-
-
-def words(at):
-    """All that the page says, captions included."""
-    return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
 def positions(encoding, word):

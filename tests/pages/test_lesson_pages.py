@@ -29,7 +29,7 @@ from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, weight
 from tests.charts.test_theme import contrast
-from tests.pages.conftest import APP, open_link
+from tests.pages.conftest import APP, open_link, words
 from tests.pages.pictures import bars, charts, kernel, lines, mark, matrix, same, tips
 
 pytestmark = pytest.mark.slow
@@ -56,11 +56,6 @@ def change(at, slug, **typed):
     for name, value in typed.items():
         widgets[f"{slug}.{name}"].set_value(value)
     return at.run()
-
-
-def words(at):
-    """All that the page says, captions included."""
-    return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
 def softmax(scores):
