@@ -76,7 +76,10 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         finding = (
             f'In {(largest[word] >= level).sum()} of {n} sentences one word moves "{word}" further than chance does.'
         )
-        note = f'With that word hidden "{word}" moves so far toward its other sense; under {share(level)} is chance too often.'
+        note = (
+            f'Below a word: how far "{word}" moves toward its other sense with it hidden; under {share(level)} is chance too '
+            "often."
+        )
     elif many >= ROWS:
         finding = f'No single word moves "{word}" further than chance does.'
         note, level = "Moves of any length go the wrong way too often for a word to be named.", math.inf

@@ -24,6 +24,7 @@ from selfattn.stored_reports import measured, shipped_of_others
 from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import senses as views
 
+FOLDED = 530  # pixels of a column: two fit into an expander in a window of 1440
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 
@@ -61,7 +62,7 @@ def show_separation(asked: Labelled, head: Head) -> None:
         return
     with place:
         report = asked.report(SeparationReport, "senses", "Senses, word", separation)
-        for panel, column in zip(views.separation_panels(report, head), side_by_side()):
+        for panel, column in zip(views.separation_panels(report, head), side_by_side(width=FOLDED)):
             with column:
                 show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
         if not asked.encoder.patchable:
