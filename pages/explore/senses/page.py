@@ -47,7 +47,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
         show_panel(panel, choose=choose, states=("open",) if opens else ())
     for panel, place in zip(of_heads, side_by_side()):
         with place:
-            show_panel(panel, key="sense-heads", clicks=panel.name == "heads")
+            show_panel(panel)
 
 
 def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
@@ -129,7 +129,7 @@ except ValueError as error:
     st.stop()
 for panel, place in zip(views.separation_panels(report, head), side_by_side()):
     with place:
-        show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
+        show_panel(panel)
 if not encoder.patchable:
     st.info(f"Heads can be compared only where their outputs can be read: {encoder.patch_reason}")
 show_rejected(report.rejected)
