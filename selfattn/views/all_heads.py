@@ -38,7 +38,6 @@ FORMULAS = {
     "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
 }
 OPEN = "Open it in the main view"
-FIRST = 4  # sentences that are shown at first
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 Rollout = Callable[[Encoding], Tensor]  # to (n_layers, n, n)
@@ -234,7 +233,7 @@ def habit(
         "weight, two thirds for special tokens. Beneath are the sentences in which the head gives another word most of the "
         "labelled word's weight.",
         one_head=True,
-        **shaded_picture(shaded_data(words, said, tint, OPEN) | {"first": FIRST}),
+        **shaded_picture(shaded_data(words, said, tint, OPEN)),
     )
 
 
