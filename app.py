@@ -35,7 +35,7 @@ def show() -> None:
         ".st-key-all_heads>:first-child{flex:6 1 560px!important}.st-key-all_heads>:last-child{flex:5 1 460px!important}"
         "@media(max-width:1100px){.st-key-all_heads>*,.st-key-all_heads>*>*{display:contents!important}"
         ".st-key-all_heads>*>*>*{order:2;width:100%!important}.st-key-all_heads :has(>.st-key-grid){order:0}"
-        ".st-key-all_heads :has(>.st-key-opened){order:1}}"
+        ".st-key-all_heads :has(>.st-key-opened_head){order:1}}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:30px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

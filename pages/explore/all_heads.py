@@ -173,15 +173,15 @@ with st.container(key="all_heads", horizontal=True, gap="medium"):
 with all_heads.container(key="grid"):
     show_grid(page, side)
 if page.encoder.recomputable:
-    with one_head.container(key="opened"):
+    with one_head.container(key="opened_head"):
         show_row(page, "" if name == "both" else name, side)
 with all_heads.container(key="over_many"):
     show_what_it_does(page, side.sentence)
 with one_head.container(key="own_map"):
     show_opened_map(page, side)
-if linked("tab") == LINES:
-    st.session_state.setdefault("lines", True)
-several = st.expander("The word's row in several heads", key="lines", on_change="rerun")
+if linked("tab") == LINES and session.LINES not in st.session_state:
+    session.LINES.set(True)
+several = st.expander("The word's row in several heads", key=session.LINES, on_change="rerun")
 if several.open:
     with several:
         show_lines(page)

@@ -88,21 +88,17 @@ def opened():
     return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
 
 
-def a_grid(named):
-    """Names stand above their maps' left corner; else layers and heads beside and above the middle of theirs."""
-    frame = HEADS.sort_values("effect", ascending=False, ignore_index=True) if named else HEADS
-    spec = draw.head_grid([np.eye(4)] * 15, frame, "effect", LIGHT, "L1 H3", columns=5, named=named)
-    names, side = frame["name"].tolist(), (490 - 40) / 5 - 4
-    half = side / 2 if named else 0
+def a_grid():
+    """Layers and heads stand beside and above the middle of their maps."""
+    spec = draw.head_grid([np.eye(4)] * 15, HEADS, "effect", LIGHT, "L1 H3", columns=5)
+    side = (490 - 40) / 5 - 4
 
-    def at(below, heads=names):  # the middle of what stands so far below a map's
-        across = [(head if named else head[3:], half) for head in heads]
-        return {"x": across, "y": [(head if named else head[:2], half + below) for head in heads]}
+    def at(below, heads=HEADS["name"]):  # the middle of what stands so far below a map's
+        return {"x": [(head[3:], 0) for head in heads], "y": [(head[:2], below) for head in heads]}
 
     rects = joined(at(0), at(side / 2 + 3.5), at(3, ["L1 H3"]), at(3))
-    axes = {} if named else {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
-    texts = names if named else [*axes["x"], *axes["y"]]
-    return spec, {**axes, "rect": rects, "text": {"text": texts}, "image": {}}
+    axes = {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
+    return spec, {**axes, "rect": rects, "text": {"text": [*axes["x"], *axes["y"]]}, "image": {}}
 
 
 def some_arrows():
@@ -182,8 +178,7 @@ CHARTS = {
     "bars": some_bars,
     "butterfly": a_against_b,
     "dots": intervals,
-    "head_grid": lambda: a_grid(named=False),
-    "head_grid, named": lambda: a_grid(named=True),
+    "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
