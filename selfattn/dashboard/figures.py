@@ -101,6 +101,7 @@ def current_look() -> Look:
 def show_panel(
     panel: Panel,
     *,
+    key: str | None = None,
     in_place: bool = False,
     choose: Callable[[str, Any], None] | None = None,
     states: Sequence[str] = (),
@@ -108,9 +109,10 @@ def show_panel(
 ) -> None:
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
-    A map of all heads chooses the page's head. in_place: choosing another head updates the picture's marks instead of redrawing
-    them; the text alternative is then the panel's name, and a screen reader reads `alt` at the first mark. choose, states: as in
-    `show_live`, for a live figure. first: "Download" lists it before all others.
+    A map of all heads chooses the page's head. key: of a picture that stays while others come and go. in_place: choosing another
+    head updates the picture's marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader
+    reads `alt` at the first mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all
+    others.
     """
     note_panel(panel, first)
     if panel.finding and "finding" not in (panel.live.data if panel.live else {}):
@@ -120,7 +122,7 @@ def show_panel(
     elif panel.live:
         show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
     else:
-        _show_picture(panel, in_place)
+        _show_picture(panel, key, in_place)
     if panel.note:
         say(panel.note)
     if panel.method:
@@ -140,11 +142,11 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
     show_live(live, f"{name} {live.data['key']}", choose, "head")
 
 
-def _show_picture(panel: Panel, in_place: bool) -> None:
+def _show_picture(panel: Panel, key: str | None, in_place: bool) -> None:
     spec = panel.picture(current_look())
     sent, alt = (updatable(spec, panel.alt), panel.name) if in_place else (spec, panel.alt)
     width: Any = "stretch" if sent.get("width") == "container" else "content"
-    st.vega_lite_chart(with_tables(sent), theme=None, width=width, alt=alt)
+    st.vega_lite_chart(with_tables(sent), theme=None, key=key, width=width, alt=alt)
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:
