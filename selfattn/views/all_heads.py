@@ -259,5 +259,7 @@ def profile(found: Sequence[Fit], head: str, where: str) -> str:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."
     shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
-    first, second = (f"{numbers.share(fit.value)} to {PLACES.get(fit.name, fit.name)}" for fit in shares)
-    return f"{where} {head} fits no named pattern: {first} and {second}, the rest elsewhere."
+    (share, first), (other, second) = ((numbers.share(fit.value), PLACES.get(fit.name, fit.name)) for fit in shares)
+    return (
+        f"{where} {head} has no fixed habit: {share} of its weight to {first}, {other} to {second}, the rest elsewhere."
+    )

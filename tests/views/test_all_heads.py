@@ -117,7 +117,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({}, "fits no named pattern: 40 % to special tokens and 21 % to the token itself, the rest elsewhere."),
+        ({}, "has no fixed habit: 40 % of its weight to special tokens, 21 % to the token itself, the rest elsewhere."),
         (
             {"next token": 0.5, "broad": 0.91},
             "has an entropy of at least nine tenths of the largest possible (0.91) and at least half of the weight on the token "
