@@ -1,4 +1,4 @@
-"""Maps of all heads for one sentence, the chosen head's computation and habit, and one word's row in several heads."""
+"""Maps of all heads for one sentence, how the chosen head computes the word's row, and what it does over many sentences."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,12 +15,13 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import Page, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import Page, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
@@ -33,19 +34,15 @@ from selfattn.views.all_heads import (
     habit,
     one_map,
     opened_map,
-    overlays,
     profile,
     small_maps,
-    word_lines,
 )
 from selfattn.views.kernel_data import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
-MOST_LINES = 6  # heads to compare
 MAPS = {"head": "this head", "average": "average", "rollout": "rollout"}
-LINES = "Lines from the word"  # the tab of older links
 
 
 def segments(page: Page) -> PlacedWord:
@@ -114,29 +111,6 @@ def show_row(page: Page, name: str, side: PlacedWord) -> None:
     show_kernel(replace(panel, finding=f"In {page.head} {panel.finding}"), page.encoder, sides)
 
 
-def show_lines(page: Page) -> None:
-    """Show the word's row in several heads, one below the other, for both sentences."""
-    known = overlays(page.encoder)
-    label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
-    chosen = st.multiselect(
-        label, list(known), (str(page.head), f"average of L{page.head.layer}", "rollout"), key=session.OVERLAID,
-        bind="query-params",
-        max_selections=MOST_LINES,
-    )  # fmt: skip
-    if not chosen:
-        st.text("Choose at least one head.")
-        return
-    call = f"notebook.word_lines(encoder, a, b, word, at=at, of={chosen})"
-    page.python = lines(load_pair(page.encoder, page.pair), call)
-    for option, formula in FORMULAS.items():
-        if option in {known[name][0] for name in chosen}:
-            st.markdown(formula)
-    panels = word_lines(page.encoder, dict(page.pair.sides), chosen, partial(_rollout, page.encoder))
-    for panel, column in zip(panels, side_by_side()):
-        with column:
-            show_panel(panel)
-
-
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
     """Show the chosen head's habit, from the stored reports on the labelled sentences or, without one, from this sentence."""
     encoder, head = page.encoder, page.head
@@ -145,13 +119,13 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
         say(profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
     panel = habit(encoder, found.report, labelled(), head, moves and moves.report)
-    show_panel(panel, choose=partial(_open, panel.table), states=("open",))
+    show_panel(panel, choose=partial(_open, head, panel.table), states=("open",))
 
 
-def _open(table: pd.DataFrame, _: str, at: Any) -> None:
+def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
     """Open a sentence as A, with the first sentence of the word's other sense as B. at: from a browser."""
     if isinstance(at, int) and 0 <= at < len(table):
-        session.HEAD.set(str(this_page().head))
+        session.HEAD.set(str(head))
         place = table["row"].iloc[at]
         row = labelled().loc[place]
         open_pair(row["sentence"], *other_sentences(labelled(), place), row["word"])
@@ -159,7 +133,7 @@ def _open(table: pd.DataFrame, _: str, at: Any) -> None:
 
 show_opened()
 page = this_page()
-page.address |= {"tab": None, "sorted": None}  # of older links
+page.address |= dict.fromkeys(("tab", "sorted", "overlaid"))  # of older links
 with page.links:
     show_link("")
     show_link("inside-a-head")
@@ -179,9 +153,3 @@ with all_heads.container(key="over_many"):
     show_what_it_does(page, side.sentence)
 with one_head.container(key="own_map"):
     show_opened_map(page, side)
-if linked("tab") == LINES and session.LINES not in st.session_state:
-    session.LINES.set(True)
-several = st.expander("The word's row in several heads", key=session.LINES, on_change="rerun")
-if several.open:
-    with several:
-        show_lines(page)

@@ -210,20 +210,18 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
     """Compose all maps, in reading order, `side` pixels each without gaps, as a PNG in a data URI. Its opacity is the weight."""
-    shrunk = [thumbnail(weights, side) for weights in maps]
-    rows = [np.hstack(shrunk[start : start + columns]) for start in range(0, len(shrunk), columns)]
-    return see_through(np.vstack(rows))
+    return see_through(_tiled(maps, columns, side))
 
 
 def compose(maps: Sequence[np.ndarray], columns: int, cell: float, step_y: float, theme: Theme) -> str:
     """Compose all maps, in reading order, as one palette PNG in a data URI; cell and step_y in pixels of the page."""
-    rows = -(-len(maps) // columns)
+    rows = len(maps) // columns
     zoom = min(2.0, (PIXELS / (columns * (cell + GAP) * rows * step_y)) ** 0.5)
-    side = max(4, round(cell * zoom))
-    canvas = np.zeros((round(rows * step_y * zoom), round(columns * (cell + GAP) * zoom)), np.uint8)
-    for place, weights in enumerate(maps):
-        row, column = divmod(place, columns)
-        top, left = round(row * step_y * zoom), round(column * (cell + GAP) * zoom)
-        target = canvas[top : top + side, left : left + side]
-        target[:] = thumbnail(weights, side)[: target.shape[0], : target.shape[1]]
-    return picture(canvas, theme.weights, optimize=True)
+    side, across, down = (max(4, round(length * zoom)) for length in (cell, cell + GAP, step_y))
+    return picture(_tiled(maps, columns, side, down - side, across - side), theme.weights, optimize=True)
+
+
+def _tiled(maps: Iterable[np.ndarray], columns: int, side: int, below: int = 0, beside: int = 0) -> np.ndarray:
+    """Thumbnails in whole rows of `columns`. below, beside: blank pixels after each."""
+    tiles = [np.pad(thumbnail(weights, side), ((0, below), (0, beside))) for weights in maps]
+    return np.vstack([np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)])

@@ -95,8 +95,6 @@ HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
 # Other pages and their parts.
 MEASURE = Key("measure", "All heads: the measure that colours the grid")
-LINES = Key("lines", "All heads: True if the word's row in several heads is open", False)
-OVERLAID = Key("overlaid", "All heads: the heads, averages and rollout shown one below the other", ())
 ASKED = Key("asked", "Predictions: the kind of question, a class, a similarity or a gap")
 CLASS = Key("class", "Predictions: the class that is asked about, by its name")
 GAP = Key("gap", "Predictions: the number of the masked word")

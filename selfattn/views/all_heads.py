@@ -1,4 +1,4 @@
-"""All heads: their maps with a measure of each, the map that is opened, and several heads' rows for one word."""
+"""All heads: their maps with a measure of each, the map that is opened, and what a head does over many sentences."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,23 +13,20 @@ from selfattn import numbers
 from selfattn.analysis.measures import Compared, Measure, head_average, rollout
 from selfattn.analysis.patterns import Fit, nearest_first
 from selfattn.analysis.word_map import WordMap, word_map
-from selfattn.charts.bars import Row, bars
 from selfattn.charts.head_map import PIXELS, head_grid, one_picture, thumbnail
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.panel import Live, Look, Panel, Tables
+from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles
 from selfattn.senses.telling_words import HiddenWordsReport
-from selfattn.tidy_tables import sentence_words, strip_frame, weights_frame
+from selfattn.tidy_tables import sentence_words, weights_frame
 from selfattn.views.heads_data import heads_data
 from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-LINE = 400  # pixels of a head's row
 SMALL = 92  # most pixels of a small map
 NAMED = {"head": "{head}", "average": "the average of L{layer}'s heads", "rollout": "rollout up to L{layer}"}
 FORMULAS = {
@@ -156,54 +153,11 @@ def _most(encoding: Encoding, weights: Tensor) -> pd.DataFrame:
     return table[[not special for special in by_word.special]]
 
 
-def overlays(encoder: Encoder) -> dict[str, tuple[str, Head]]:
-    """What can be seen beneath one another, by its name: heads, averages over a layer's, rollout; each as `one_map` has it."""
-    named = {str(head): ("head", head) for head in encoder.all_heads}
-    named |= {f"average of L{layer}": ("average", Head(layer, 0)) for layer in range(encoder.n_layers)}
-    return {**named, "rollout": ("rollout", Head(encoder.n_layers - 1, 0))}
-
-
 def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollout) -> Tensor:
     """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
     if which == "average":
         return head_average(encoding, head.layer)
     return rolled(encoding)[head.layer] if which == "rollout" else encoding.weights(*head)
-
-
-def word_lines(encoder: Encoder, sides: Sides, of: Sequence[str], rolled: Rollout = rollout) -> Iterator[Panel]:
-    """The panels of a word's row, word by word, in several heads one beneath the other, a panel a sentence ("A" or "B").
-
-    of: names of `overlays`; raises ValueError for another.
-    """
-    known = overlays(encoder)
-    if unknown := [source for source in of if source not in known]:
-        raise ValueError(f"Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got {unknown[0]!r}.")
-    for name, side in sides.items():
-        weights = {source: one_map(side.sentence, *known[source], rolled) for source in of}
-        rows = {source: each[list(side.positions)].mean(0) for source, each in weights.items()}
-        frames = {source: strip_frame(side.sentence, row, side.word, name) for source, row in rows.items()}
-        table = pd.concat([frame.assign(row=source) for source, frame in frames.items()], ignore_index=True)
-        top = table.loc[table["weight"].where(~table["special"], -1.0).idxmax()]
-        finding = (
-            f'Of the words in {name}, "{top["text"]}" gets most, in {top["row"]}: {numbers.weight(top["weight"])}.'
-        )
-        yield Panel(
-            name=f"lines in {name}",
-            finding=finding,
-            picture=partial(_lines, frames, name),
-            alt=f"Bars, a row of them for each of {', '.join(of)}. {finding}",
-            tables=Tables({f"lines in {name}": partial(pd.DataFrame, table)}),
-            sentences=(name,),
-        )
-
-
-def _lines(frames: Mapping[str, pd.DataFrame], name: str, look: Look) -> Spec:
-    color = look.theme.sentence(name)
-    rows = [
-        Row(source, frame["weight"].tolist(), frame["text"].tolist(), color, int(frame["chosen"].argmax()))
-        for source, frame in frames.items()
-    ]
-    return bars(rows, look.theme, what="weight", width=LINE)
 
 
 def habit(

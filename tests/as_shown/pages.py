@@ -84,8 +84,7 @@ def views(address: str) -> dict[str, View]:
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
             choices += [{"map_of": "rollout", "sentence": "both"}]
-            lines = _each(own | long, [{"lines": True}])
-            return default | own | long | _each(own, choices) | lines
+            return default | own | long | _each(own, choices)
         case "senses":
             return default | {"own": {"head": "L5 H10", "sense_word": "bat"}}
         case "two-encoders" | "predictions":

@@ -42,7 +42,7 @@ def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server)
     expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["inside-a-head", "all-heads?tab=Lines+from+the+word", "two-encoders", ""])
+@pytest.mark.parametrize("path", ["inside-a-head", "two-encoders", ""])
 def test_no_page_of_a_head_is_wider_than_a_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")

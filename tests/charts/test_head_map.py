@@ -72,7 +72,7 @@ def test_a_thumbnail_keeps_every_peak():
 
 
 def test_the_composed_picture_has_each_map_in_its_place():
-    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4))]
+    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4)), np.eye(4)]
     uri = compose(maps, 2, 20.0, 30.0, LIGHT)
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))).convert("L"), float)
     assert picture.shape == (120, 96)

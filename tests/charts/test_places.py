@@ -5,7 +5,6 @@ Every label that fits is painted, too: Vega drops neighbours' labels wherever a 
 
 import importlib
 import inspect
-import math
 import pkgutil
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ import pytest
 import torch
 
 from selfattn import charts
-from selfattn.charts.bars import Row
 from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import Spec
@@ -123,17 +121,6 @@ def some_moves():
     return spec, {"x": ["mark", "B", "A"], "y": ["A", "mark", "B"], **marks}
 
 
-def some_bars():
-    values = [*VALUES[:10], -math.inf, -0.5, *VALUES[12:]]
-    spec = draw.bars([Row("A", values, WORDS, LIGHT.ink, 3), Row("B", VALUES[:3], FEW, LIGHT.muted)], LIGHT, width=430)
-    middle = (0.95 - 0.5) / 2
-    finite = {"x": WORDS[:10] + WORDS[11:], "y": [value / 2 for value in values if math.isfinite(value)]}
-    marked = {"x": ["token10", "token3"], "y": [middle, middle]}
-    sign = {"x": ["token10"], "y": [middle], "text": ["−∞"]}
-    below = {"x": FEW, "rect": {"x": FEW, "y": [value / 2 for value in VALUES[:3]]}}
-    return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
-
-
 def a_list(words=WORDS):
     values = VALUES[: len(words)]
     spec = draw.bar_list(pd.DataFrame({"token": words, "score": values}), "score", LIGHT)
@@ -175,7 +162,6 @@ def powers():
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
-    "bars": some_bars,
     "butterfly": a_against_b,
     "dots": intervals,
     "head_grid": a_grid,

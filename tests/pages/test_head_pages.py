@@ -231,14 +231,3 @@ def test_noise_is_drawn_as_0(monkeypatch):
     assert [float(each.replace("−", "-")) for each in numbers_of_all(at)] == pytest.approx(wanted, abs=6e-4)
     assert 0 < wanted.count(0) < 72
     assert any(f": {wanted.count(0)} of 72 heads lie under" in text for text in texts(at))
-
-
-def test_each_lines_head_has_a_row_of_its_own(encoder):
-    at = open_page(ALL, **OWN, lines=True, overlaid=["L5 H2", "average of L1"])
-    encoding = encoder.encode(B)
-    rows = spec_of(at.get("vega_lite_chart")[-1])["vconcat"]
-    for row, weights in zip(rows, (encoding.weights(5, 2), encoding.weights(1).mean(0)), strict=True):
-        by_word = word_map(encoding, weights)
-        place = by_word.rows_of(encoding.places("riverbanks")[0].positions)[0]
-        assert [bar["v"] for bar in row["layer"][0]["data"]["values"]] == column(by_word.matrix[place])
-    assert [row["title"]["text"] for row in rows] == ["L5 H2", "average of L1"]

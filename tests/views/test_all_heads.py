@@ -17,7 +17,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import every_head, habit, opened_map, profile, small_maps, word_lines
+from selfattn.views.all_heads import every_head, habit, opened_map, profile, small_maps
 from selfattn.views.one_head import surest_word
 
 MAPPED = SimpleNamespace(n_layers=1, n_heads=3, weights=lambda _: torch.eye(3).expand(3, 3, 3))
@@ -99,16 +99,6 @@ def test_a_habit_names_the_words_that_the_head_joins(encoder):
     assert (
         f"moves {share} % of the distance to its other sense: place 1 of 72, first in {leads} of resamples." in own.note
     )
-
-
-def test_lines_name_the_largest_weight_and_refuse_a_head_that_is_none(encoder):
-    word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
-    (own,) = word_lines(encoder, {"A": word}, ["L0 H10", "rollout"])  # in rollout [CLS] gets more
-    assert own.finding == 'Of the words in A, "river" gets most, in L0 H10: 0.63.' and own.sentences == ("A",)
-    row = word.sentence.weights(0, 10)[word.positions[0]]
-    assert own.table["weight"][own.table["row"] == "L0 H10"].tolist() == pytest.approx(row.tolist(), abs=1e-6)
-    with pytest.raises(ValueError, match="Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got 'L9 H0'"):
-        next(word_lines(encoder, {"A": word}, ["L9 H0"]))
 
 
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
