@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from pages.explore.senses.reports import open_pair, show_opened
 from selfattn.analysis.measures import Compared, head_measures, offered, rollout
 from selfattn.analysis.patterns import fits
 from selfattn.dashboard import session
@@ -19,7 +18,7 @@ from selfattn.dashboard.figures import Page, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
-from selfattn.dashboard.pickers import pick_map_options, segmented, whole, zoomed
+from selfattn.dashboard.pickers import open_sentences, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -123,15 +122,14 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Open a sentence as A, with the first sentence of the word's other sense as B. at: from a browser."""
+    """Show a sentence as A, with the first sentence of the word's other sense as B, and the same head. at: from a browser."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         place = table["row"].iloc[at]
         row = labelled().loc[place]
-        open_pair(row["sentence"], *other_sentences(labelled(), place), row["word"])
+        open_sentences(None, row["sentence"], *other_sentences(labelled(), place), row["word"], chosen=True)
 
 
-show_opened()
 page = this_page()
 page.address |= dict.fromkeys(("tab", "sorted", "overlaid"))  # of older links
 with page.links:

@@ -34,7 +34,7 @@ FORMULAS = {
     "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
     "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
 }
-OPEN = "Open it in the main view"
+OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 Rollout = Callable[[Encoding], Tensor]  # to (n_layers, n, n)

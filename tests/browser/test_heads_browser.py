@@ -73,6 +73,17 @@ def test_a_click_in_the_map_of_maps_opens_the_head(page, server):
     expect(page.get_by_text("Of the words in L3 H5", exact=False)).to_be_visible()
 
 
+def test_a_sentence_of_a_heads_habit_is_shown_in_the_maps(page, server):
+    open_page(page, f"{server}/all-heads?head=L0+H11")
+    row = page.locator(".shaded .row").first
+    word = row.locator(".chosen .ink").inner_text()
+    row.click()
+    expect(page.locator(".st-key-both_sentences")).to_contain_text(word)
+    wait_until_idle(page)
+    expect(cell(page, 0, 11)).to_have_attribute("aria-selected", "true")
+    assert "head=L0+H11" in page.url
+
+
 def test_a_head_is_chosen_again_in_the_first_of_two_maps(page, server):
     """Streamlit tells only of a changed state; the same click again must count."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
