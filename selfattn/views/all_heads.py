@@ -187,7 +187,7 @@ def habit(
         "weight, two thirds for special tokens. Beneath are the sentences in which the head gives another word most of the "
         "labelled word's weight.",
         one_head=True,
-        **shaded_picture(shaded_data(words, said, tint, OPEN)),
+        **shaded_picture(shaded_data(words, said, tint, OPEN) | {"kind": "weights"}),
     )
 
 

@@ -13,6 +13,7 @@ from selfattn import Head, numbers
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.word_map import word_map
+from selfattn.charts.theme import LIGHT
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
@@ -92,6 +93,8 @@ def test_a_habit_names_the_words_that_the_head_joins(encoder):
     place = own.table.iloc[0]
     words = own.live.data["rows"][0]["words"]
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
+    drawn = str(own.picture(Look()))
+    assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
     best = moves.heads.query("word == 'all'").sort_values("share").iloc[-1]
     assert (best["layer"], best["head"]) == (0, 10)
