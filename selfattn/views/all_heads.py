@@ -168,19 +168,20 @@ def habit(
     frame: of the reports. moves: how far the word moves when another is hidden in one head alone; None: not measured.
     """
     patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
-    rows = []
-    for place in own.itertuples():
-        word = encoder.tokenize(frame["sentence"][place.row]).places(frame["word"][place.row])[0]
+    rows, joined, said = [], [], {}
+    for row, to, weight in zip(own["row"], own["to"], own["weight"]):
+        text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
+        said[row] = f"{asked}: {sense}"
+        joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
+        word = encoder.tokenize(text).places(asked)[0]
         for each in word.sentence.words:
-            weight = place.weight if each.label == place.to else math.nan
-            rows.append((place.row, each, each.text, weight, each == word.word))
-    said = {row: f"{frame['word'][row]}: {frame['sense'][row]}" for row in own["row"]}
+            rows.append((row, each, each.text, weight if each.label == to else math.nan, each == word.word))
     words = sentence_words(rows, "row", "weight")
     tint = Tint("weight", numbers.weight, "{} of the weight", 1.0)
     return Panel(
         name="over many sentences",
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
-        alt=f"The sentences in which {head} attends most from the labelled word to another: {own['to'].head(3).tolist()} ...",
+        alt=f"The sentences in which {head} attends most from the labelled word to another: {', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: own, "patterns": lambda: report.patterns}),
         note=_leads(moves, head) if moves else "",
         method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
