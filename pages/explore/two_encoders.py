@@ -71,8 +71,8 @@ if why:
     partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
     with st.container(horizontal=True, gap="large"):
-        pick_head(first, chosen, f"Head of {first.title}")
-        pick_head(second, partner, f"Head of {second.title}", session.SECOND_HEAD)
+        pick_head(first, chosen, "Head of the first")
+        pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
 # Beyond localhost, show no part of a folder's path.
 named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"

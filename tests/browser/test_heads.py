@@ -50,9 +50,9 @@ def test_a_click_or_enter_chooses_a_head_and_arrow_keys_move(open_heads):
     assert page.locator(".tip").inner_text() == "L3 H4: +0.345"
     page.keyboard.press("Enter")
     assert told(page) == [["head", 29], ["head", 40]] and chosen(page) == "head 4 of layer 3: +0.345"
-    page.evaluate("data => { show(data); }", MEASURED | {"chosen": 40, "said": ["new"] * 72})
+    page.evaluate("data => { show(data); }", MEASURED | {"chosen": 12, "said": ["new"] * 72})
     settle(page)
-    assert focused(page) == "head 40" and chosen(page) == "head 4 of layer 3: new"  # the focus stays
+    assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
 
 
 def test_colours_say_sign_and_size(open_heads):
@@ -60,6 +60,10 @@ def test_colours_say_sign_and_size(open_heads):
         page = open_heads(MEASURED, scheme=scheme)
         away, none, toward = (cell(page, *place).evaluate(COLOUR) for place in ((0, 0), (2, 0), (5, 11)))
         assert len({tuple(each) for each in (away, none, toward)}) == 3
+        page.evaluate("data => { show(data); }", MEASURED | {"kind": "weights"})
+        assert toward not in [weight := cell(page, 5, 11).evaluate(COLOUR), away] and weight != away
+        page.evaluate("data => { show(data); }", MEASURED)
+        assert cell(page, 5, 11).evaluate(COLOUR) == toward
         assert page.locator(".legend").inner_text().split() == ["−1.000", "+1.000", "effect", "of", "removing", "it"]
         muted, paper = (
             page.locator(f".{name}").first.evaluate(

@@ -54,7 +54,7 @@ class HeadsView extends View {
     const { chosen, hovered } = this;
     const values = numbersOf(depths, 100);
     this.map.paint({ label, values, largest: 1, printed: Infinity, chosen, shown: hovered, said });
-    flag(this.root, { [kind]: true });
+    flag(this.root, { plain: kind === "plain", weights: kind === "weights", effect: kind === "effect" });
     const head = hovered ?? chosen;
     write(this.name, head < 0 ? "" : `${kind === "plain" ? `${label}: ` : ""}${headLabel(head, heads)}`);
     write(this.number, said[head] ? `: ${said[head]}` : "");
