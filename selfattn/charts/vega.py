@@ -51,10 +51,9 @@ def beside(*charts: Spec) -> Spec:
     return _joined("hconcat", charts)
 
 
-def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
+def stacked(*charts: Spec) -> Spec:
     """Complete charts one above the other, as one; each keeps its own colours."""
-    space = {} if spacing is None else {"spacing": spacing}
-    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}, **space}
+    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}}
 
 
 NARROW = 760  # pixels of a window that has no room for charts side by side
