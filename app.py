@@ -32,11 +32,17 @@ def show() -> None:
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:.8rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
-        ".st-key-history,.st-key-out_of_sight{display:none}"
+        ".st-key-history{display:none}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
+        # All heads: two columns, and in a narrow window the chosen head right beneath the map of all.
+        ".st-key-all_heads{flex-wrap:wrap}.st-key-all_heads>*{min-width:0!important}"
+        ".st-key-all_heads>:first-child{flex:6 1 560px!important}.st-key-all_heads>:last-child{flex:5 1 460px!important}"
+        "@media(max-width:1100px){.st-key-all_heads>*,.st-key-all_heads>*>*{display:contents!important}"
+        ".st-key-all_heads>*>*>*{order:2;width:100%!important}.st-key-all_heads :has(>.st-key-grid){order:0}"
+        ".st-key-all_heads :has(>.st-key-opened_head){order:1}}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

@@ -10,6 +10,7 @@ from urllib.parse import urlparse
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -41,10 +42,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # of the page, key: id
         self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        self.heads: tuple[str, str, int] | None = (
-            None  # where heads are clicked: id, the part that runs, heads a layer or 0
-        )
-        self._picked: dict[str, dict[str, str]] = {}  # by its id: the field of WidgetState, and what is picked
+        # Where heads are clicked: id, the part that runs, heads a layer, and whether it tells by a trigger.
+        self.heads: tuple[str, str, int, bool] | None = None
+        # By its id: the field of WidgetState, and what is picked. A trigger is told once.
+        self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
     def __enter__(self) -> "Session":
@@ -60,6 +61,7 @@ class Session:
         self.widgets.clear()
         self.downloads.clear()
         self.heads = None
+        self._picked.clear()
         self._ask()
         return self._read()
 
@@ -70,12 +72,13 @@ class Session:
 
     def click_head(self, layer: int, head: int) -> Run:
         """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
-        held, part, n_heads = self.heads
-        if n_heads:  # in a component
-            picked = {"json_value": json.dumps({"head": layer * n_heads + head})}
+        held, part, n_heads, trigger = self.heads
+        value = layer * n_heads + head
+        if trigger:
+            picked = {"json_trigger_value": json.dumps([{"event": "head", "value": value}])}
+            self._picked = {held: {"json_value": "{}"}, f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{held}__events": picked}
         else:
-            picked = {"string_value": json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
-        self._picked = {held: picked}
+            self._picked = {held: {"json_value": json.dumps({"head": value})}}
         self._ask(part)
         return self._read()
 
@@ -120,8 +123,8 @@ class Session:
             else:
                 setattr(state, kind, value)
         for held, picked in self._picked.items():
-            if self.heads and held == self.heads[0]:
-                message.rerun_script.widget_states.widgets.add(id=held, **picked)
+            message.rerun_script.widget_states.widgets.add(id=held, **picked)
+        self._picked = {held: picked for held, picked in self._picked.items() if "json_value" in picked}
         self._socket.send(message.SerializeToString())
 
     def _read(self) -> Run:
@@ -166,13 +169,12 @@ class Session:
             run.texts.append(element.text.body)
         elif kind == "vega_lite_chart":
             run.first_chart = run.first_chart or seconds
-            if "pick" in element.vega_lite_chart.selection_mode:
-                self.heads = element.vega_lite_chart.id, part, 0
         elif kind == "bidi_component":
             run.first_chart = run.first_chart or seconds
             data = json.loads(element.bidi_component.json)
-            if "heads" in data:  # the main view's
-                self.heads = element.bidi_component.id, part, data["heads"]["heads"]
+            if own := data.get("heads"):  # the main view's, or a map of all heads
+                trigger = isinstance(own, int)
+                self.heads = element.bidi_component.id, part, own if trigger else own["heads"], trigger
 
 
 def _key(widget: str) -> str:

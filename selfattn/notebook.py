@@ -9,7 +9,7 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NoReturn
 
@@ -39,7 +39,6 @@ from selfattn.panel import Look
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
-from selfattn.views import all_heads as all_heads_view
 from selfattn.views import senses as senses_view
 from selfattn.views import similar as similar_view
 from selfattn.views.kernel_row import word_row
@@ -177,25 +176,6 @@ def hidden_words(
     many = None if senses is None else stored("hidden_words", encoder, senses)
     *_, panel = main_view(encoder, *sides.values(), senses=senses, over_many=many and many.report)
     return _Whole(panel.picture(_look(theme)))
-
-
-def word_lines(
-    encoder: Encoder,
-    first: str,
-    second: str,
-    word: str | None = None,
-    *,
-    at: tuple[int, int] = (1, 1),
-    of: Sequence[str],
-    theme: Theme = LIGHT,
-) -> alt.TopLevelMixin:
-    """The weights from a word in two sentences, as one line of bars per head.
-
-    of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`.
-    Limit: a weight isn't an effect; rollout only follows the weights.
-    """
-    sides = _sides(encoder, first, second, word, at)
-    return _chart(beside(*(panel.picture(_look(theme)) for panel in all_heads_view.word_lines(encoder, sides, of))))
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:

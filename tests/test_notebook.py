@@ -179,7 +179,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
     means = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.5, 2.5]})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
-        "word_lines": notebook.word_lines(encoder, *PAIR, of=["L0 H1", "rollout"], **look),
         "difference": notebook.difference(encoder, encoder, PAIR[0], Head(0, 1), Head(1, 0), **look),
         "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9), **words), **look),
         "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),

@@ -281,7 +281,7 @@ if len(questions[0].answers):
     panels.append(views.answers(questions[0]))
 for panel, place in zip(panels, side_by_side(len(panels))):
     with place:
-        show_panel(panel, key=f"predictions{panel.name}", clicks=panel.name != "answers")
+        show_panel(panel)
 if questions[0].key[0] != "tag":  # of one word of this sentence
     with st.expander("Over many of your sentences"):
         show_over_table(encoder, questions[0])

@@ -13,7 +13,7 @@ from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.encoder_picker import pick_second_encoder, short_name
 from selfattn.dashboard.figures import say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.permissions import beyond_localhost
-from selfattn.dashboard.pickers import FIRST, head_slider
+from selfattn.dashboard.pickers import FIRST, pick_head, settled_head
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -50,7 +50,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
         show_error(error)
         return
     with drawn:
-        show_panel(views.over_many(report, chosen, len(texts)), key="over_many", clicks=True)
+        show_panel(views.over_many(report, chosen, len(texts)))
 
 
 def show_similarity(first: Encoder, second: Encoder, text: str) -> None:
@@ -83,8 +83,11 @@ key = ("counterparts", encoder_key(second), first.reader, second.reader)
 why = cached(first, key, lambda _: compare())
 partner = chosen
 if why:
-    partner = head_slider(second, "Its head", session.SECOND_HEAD, "L0 H0")
+    partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
+    with st.container(horizontal=True, gap="large"):
+        pick_head(first, chosen, "Head of the first")
+        pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
 # Beyond localhost, show no part of a folder's path.
 named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"

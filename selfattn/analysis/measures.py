@@ -97,6 +97,12 @@ class Measure:
     caption: str
     beside: tuple[str, ...] = ()  # its own name and, last, that of the same measure for the control
     needs_control: bool = False
+    tells: str = ""  # of a head, in words; "": its name
+
+    @property
+    def label(self) -> str:
+        """Its name for a reader."""
+        return self.tells or self.name
 
     @property
     def signed(self) -> bool:
@@ -128,14 +134,17 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
 
 def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
     """The effect of removing a head, and the control's."""
-    set_to = "zero" if how == "zero" else "its mean over the sentence"
+    set_to, tells = (
+        ("zero", "effect of removing it") if how == "zero" else ("its mean over the sentence", "effect of averaging it")
+    )
     said = f"Removing the head at every position of both sentences (its output is set to {set_to}): by how much the cosine of "
     said += "the word's two vectors rises"
     return [
-        Measure(names[0], "effect", "word", lambda compared: compared.effect("B", how), f"{said}.", names),
+        Measure(names[0], "effect", "word", lambda compared: compared.effect("B", how), f"{said}.", names, tells=tells),
         Measure(
             names[1], "effect", "word", lambda compared: compared.effect("control", how),
             f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
+            tells=f"{tells}, in the control",
         ),
     ]  # fmt: skip
 
@@ -145,20 +154,26 @@ MEASURES = {measure.name: measure for measure in (
     Measure(
         "entropy", "bits", "text", lambda weights, encoding: entropy(_own_rows(weights, encoding)).mean(dim=-1),
         f"How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally. {OF_ROWS}",
+        tells="how widely it looks",
     ),
     Measure(
         "distance", "tokens", "text",
         lambda weights, encoding: mean_distance(weights)[..., ordinary_rows(encoding)].mean(dim=-1),
         f"How far away the weight lies, in tokens. {OF_ROWS}",
+        tells="how far it looks",
     ),
     Measure(
         "special tokens", "", "text",
         lambda weights, encoding: special_share(_own_rows(weights, encoding), encoding.special).mean(dim=-1),
         f"The share of the weight on special tokens. {OF_ROWS}",
+        tells="weight on special tokens",
     ),
-    Measure("previous token", "", "text", _beside(-1), f"The share of the weight on the token before. {OF_ROWS}"),
-    Measure("next token", "", "text", _beside(1), f"The share of the weight on the token after. {OF_ROWS}"),
-    Measure("itself", "", "text", _beside(0), f"The share of the weight on the token itself. {OF_ROWS}"),
+    *(
+        Measure(name, "", "text", _beside(offset), f"The share of the weight on {place}. {OF_ROWS}", tells=f"weight on {place}")
+        for name, offset, place in (
+            ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
+        )
+    ),
     *_removals(("effect", "control")),
     *_removals(("effect (mean)", "control (mean)"), "mean"),
 )}  # fmt: skip

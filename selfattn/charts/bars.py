@@ -1,95 +1,16 @@
-"""Bar charts: rows of numbers on one scale, a short list, long vectors as strips, and one word's row in A against B.
+"""Bar charts: a short list, and one word's row in A against B.
 
 A spec holds indices, numbers of six digits, and each label once, so that it stays small with 512 tokens.
 """
-
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
 from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, span, stacked
+from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, span
 from selfattn.numbers import FINE, WEIGHT
 
-LABEL_STEP = 14  # pixels: bars closer than this show their labels in the tooltip only
-LETTER = 6  # pixels per letter: labels that fit below their bars are horizontal
-WIDTH = 400
 LIST_STEP, WORD_STEP = 30, 24  # pixels between two bars of a list, and between two words of A against B
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of numbers to draw."""
-
-    name: str  # drawn at its left: "A", "is" ...
-    values: Sequence[float]
-    labels: Sequence[str]  # one per value
-    color: str
-    marked: int | None = None  # the index that gets an outline
-
-
-def bars(
-    rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int = WIDTH, height: int = 62, top: float = 0.0
-) -> Spec:
-    """Draw rows one above the other on one scale, one bar per number; minus infinity is written in place of a bar.
-
-    top: the scale reaches at least this value, so that two charts can share one scale.
-    """
-    finite = [value for row in rows for value in row.values if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([top, *finite])
-    domain = (low, high if low < high else 1.0)
-    return stacked(*(_bars(row, theme, what, width, height, domain) for row in rows), spacing=6)
-
-
-def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:
-    labels = list(map(str, row.labels))
-    n = len(row.values)
-    flat = LETTER * max(map(len, labels), default=0) <= width / n
-    axis = label_axis(labels, labelAngle=0 if flat else -45, labelLimit=180, labelFontSize=11)
-    # Every layer names the axis: merged with a default axis, it would lose some labels.
-    across = {"axis": axis if n * LABEL_STEP <= width else None}
-    ticks = {"labelFontSize": 10, "tickCount": 3, "format": ".3~g", "minExtent": 38, "maxExtent": 38}
-    encoding = {
-        "x": field("x", **across, scale=span(-0.6, n - 0.4)),
-        "x2": {"field": "x2"},
-        "y": field("v", title=what, scale={"domain": list(domain), "nice": False}, axis=ticks),
-        "y2": {"field": "zero"},
-        "tooltip": [field("i", title="number"), nominal("label"), field("v", title=what, format=".4~g")],
-    }
-    edges = calculate(x="datum.i - 0.42", x2="datum.i + 0.42", zero="0", label=f"{expression(labels)}[datum.i]")
-    drawn = marks("rect", encoding, "numbers", edges, color=row.color, cornerRadius=1)
-    datasets = {"numbers": _values(row.values)}
-    layers = [drawn]
-    if places := [i for i, value in enumerate(row.values) if not math.isfinite(value)]:
-        # Mark a number that isn't finite by a pale band and the sign of minus infinity.
-        datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
-        tooltip = [field("i", title="number"), nominal("value")]
-        band = {"x": field("x", **across), "x2": {"field": "x2"}, "tooltip": tooltip}
-        edges = calculate(x="datum.i - 0.5", x2="datum.i + 0.5")
-        layers.append(marks("rect", band, "hidden", edges, color=theme.grid, opacity=0.8))
-        if across["axis"]:
-            place = {"x": field("i", **across), "y": {"datum": sum(domain) / 2}}
-            layers.append(marks("text", place, "hidden", text="−∞", fontSize=12, color=theme.muted))
-    if row.marked is not None:
-        datasets["marked"] = [{"x": row.marked - 0.5, "x2": row.marked + 0.5}]
-        outline = {"fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2}
-        layers.append(marks("rect", {"x": field("x", **across), "x2": {"field": "x2"}}, "marked", **outline))
-    return layered(layers, datasets, theme, width, height, title=_name(row, 6))
-
-
-def _values(values: Sequence[float]) -> list[dict[str, float]]:
-    numbers = map(float, values)
-    return [{"i": i, "v": float(f"{v:.6g}")} for i, v in enumerate(numbers) if math.isfinite(v)]
-
-
-def _name(row: Row, offset: int) -> Spec:
-    return {
-        "text": row.name, "orient": "left", "angle": 0, "anchor": "middle", "color": row.color, "fontSize": 13,
-        "offset": offset,
-    }  # fmt: skip
 
 
 def bar_list(

@@ -3,20 +3,32 @@
 The grid is one picture with one transparent rectangle per head, so it paints in the same time for texts of any length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import SWATCHES, Theme
-from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
+from selfattn.charts.vega import (
+    Spec,
+    backdrop,
+    calculate,
+    field,
+    layered,
+    marks,
+    nominal,
+    picture,
+    scale,
+    see_through,
+    stacked,
+)
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # most pixels of the composed picture
 HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
-GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
+GAP, STRIP = 4, 6  # around each head's map, in pixels of the page
 Key = TypeVar("Key", bound=NamedTuple)  # the fields of the selection
 
 
@@ -124,25 +136,23 @@ def head_grid(
     *,
     kind: str = "weights",
     columns: int,
-    named: bool = False,
 ) -> Spec:
     """Draw every map (n, n) small, in the order of frame's rows, with a strip below it in the colour of a measure.
 
-    frame: layer, head, name and measures (tidy_tables.heads_frame). named writes each head's name above it (when sorted);
-    otherwise the axes show layers and heads. A click picks a head (the selection "pick", fields layer and head).
+    frame: layer, head, name and measures (tidy_tables.heads_frame). A click picks a head (the selection "pick", fields layer and
+    head).
     """
     cell = min(92.0, (WIDTH - 40) / columns - GAP)
-    top = LABEL if named else 0
-    step_x, step_y = cell + GAP, cell + STRIP + GAP + top
+    step_x, step_y = cell + GAP, cell + STRIP + GAP
     rows = -(-len(maps) // columns)
     wide, high = columns * step_x, rows * step_y
     places = frame.assign(
         x=[place % columns * step_x for place in range(len(frame))],
-        y=[place // columns * step_y + top for place in range(len(frame))],
+        y=[place // columns * step_y for place in range(len(frame))],
     )
     datasets = {
         "heads": places,
-        "picture": [{"url": compose(maps, columns, cell, step_y, theme), "x": 0.0, "y": float(top)}],
+        "picture": [{"url": compose(maps, columns, cell, step_y, theme), "x": 0.0, "y": 0.0}],
     }
     downwards = {"domain": [0, high], "nice": False, "reverse": True}
     x, y = field("x", axis=None, scale={"domain": [0, wide], "nice": False}), field("y", axis=None, scale=downwards)
@@ -159,19 +169,16 @@ def head_grid(
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
     strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}
     numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]
-    at, look = {"x": x, "y": y}, {"color": theme.muted, "baseline": "bottom"}
-    if named:
-        names = [marks("text", {**at, "text": nominal("name")}, align="left", dy=-1, fontSize=9, **look)]
-    else:
-        heads, numbered = sorted(frame["head"].unique()), sorted(frame["layer"].unique())
-        middle = cell / 2
-        datasets["columns"] = [{"text": f"H{n}", "x": i * step_x + middle, "y": 0.0} for i, n in enumerate(heads)]
-        datasets["rows"] = [{"text": f"L{n}", "x": 0.0, "y": i * step_y + middle} for i, n in enumerate(numbered)]
-        text = {**at, "text": nominal("text")}
-        names = [
-            marks("text", text, "columns", dy=-4, fontSize=11, **look),
-            marks("text", text, "rows", align="right", dx=-6, fontSize=11, color=theme.muted),
-        ]
+    at = {"x": x, "y": y}
+    heads, numbered = sorted(frame["head"].unique()), sorted(frame["layer"].unique())
+    middle = cell / 2
+    datasets["columns"] = [{"text": f"H{n}", "x": i * step_x + middle, "y": 0.0} for i, n in enumerate(heads)]
+    datasets["rows"] = [{"text": f"L{n}", "x": 0.0, "y": i * step_y + middle} for i, n in enumerate(numbered)]
+    text, look = {**at, "text": nominal("text")}, {"fontSize": 11, "color": theme.muted}
+    names = [
+        marks("text", text, "columns", dy=-4, baseline="bottom", **look),
+        marks("text", text, "rows", align="right", dx=-6, **look),
+    ]
     target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
     frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
     layers = [
@@ -201,15 +208,20 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
     return np.round(shrunk / largest * 255).astype(np.uint8)
 
 
+def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
+    """Compose all maps, in reading order, `side` pixels each without gaps, as a PNG in a data URI. Its opacity is the weight."""
+    return see_through(_tiled(maps, columns, side))
+
+
 def compose(maps: Sequence[np.ndarray], columns: int, cell: float, step_y: float, theme: Theme) -> str:
     """Compose all maps, in reading order, as one palette PNG in a data URI; cell and step_y in pixels of the page."""
-    rows = -(-len(maps) // columns)
+    rows = len(maps) // columns
     zoom = min(2.0, (PIXELS / (columns * (cell + GAP) * rows * step_y)) ** 0.5)
-    side = max(4, round(cell * zoom))
-    canvas = np.zeros((round(rows * step_y * zoom), round(columns * (cell + GAP) * zoom)), np.uint8)
-    for place, weights in enumerate(maps):
-        row, column = divmod(place, columns)
-        top, left = round(row * step_y * zoom), round(column * (cell + GAP) * zoom)
-        target = canvas[top : top + side, left : left + side]
-        target[:] = thumbnail(weights, side)[: target.shape[0], : target.shape[1]]
-    return picture(canvas, theme.weights, optimize=True)
+    side, across, down = (max(4, round(length * zoom)) for length in (cell, cell + GAP, step_y))
+    return picture(_tiled(maps, columns, side, down - side, across - side), theme.weights, optimize=True)
+
+
+def _tiled(maps: Iterable[np.ndarray], columns: int, side: int, below: int = 0, beside: int = 0) -> np.ndarray:
+    """Thumbnails in whole rows of `columns`. below, beside: blank pixels after each."""
+    tiles = [np.pad(thumbnail(weights, side), ((0, below), (0, beside))) for weights in maps]
+    return np.vstack([np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)])

@@ -1,7 +1,7 @@
 """Sentences whose words are tinted by a number, as one picture; drawn from the data of the component `shaded`."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfattn.charts.labels import text_width
@@ -18,19 +18,20 @@ LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between t
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
     """All rows, one beneath the other, `width` pixels wide."""
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
+    ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     for row in data["rows"]:
         y = sheet.lines(0, y + SMALL, wrapped(row["said"], width, SMALL), SMALL, theme.muted)
         words = placed_words(row, width, TEXT)
         for one in words:
-            _draw(sheet, one.word, one.x, one.wide, y + 8 + LINE * one.line)
+            _draw(sheet, ramp, one.word, one.x, one.wide, y + 8 + LINE * one.line)
         y += LINE * (1 + (words[-1].line if words else 0)) + GAP
     return sheet.drawn(width, math.ceil(y))
 
 
-def _draw(sheet: Sheet, word: Mapping[str, Any], x: float, wide: float, y: float) -> None:
+def _draw(sheet: Sheet, ramp: Sequence[str], word: Mapping[str, Any], x: float, wide: float, y: float) -> None:
     """One word with its number beneath. y: of its baseline."""
     theme, depth = sheet.theme, abs(word["depth"]) / 100
-    ramp, chosen = sheet.theme.effect, word["kind"] == "chosen"
+    chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":
         color = (ramp[1] if word["depth"] < 0 else ramp[3]) if depth else theme.grid
         sheet.rect(x - 2, y - TEXT, x + wide + 2, y + 5, color, opacity=depth or 1, said=word["tip"])

@@ -51,10 +51,9 @@ def beside(*charts: Spec) -> Spec:
     return _joined("hconcat", charts)
 
 
-def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
+def stacked(*charts: Spec) -> Spec:
     """Complete charts one above the other, as one; each keeps its own colours."""
-    space = {} if spacing is None else {"spacing": spacing}
-    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}, **space}
+    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}}
 
 
 NARROW = 760  # pixels of a window that has no room for charts side by side
@@ -216,10 +215,20 @@ def palette(ramp: Sequence[str]) -> list[int]:
     return np.stack(channels, 1).round().astype(int).ravel().tolist()
 
 
+def see_through(levels: np.ndarray) -> str:
+    """Levels (n, m) from 0 to 255 as the opacity of a black PNG in a data URI, one pixel each."""
+    opacity = Image.fromarray(levels.astype(np.uint8))
+    return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
+
+
 def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> str:
     """Levels (n, m) from 0 to 255 as a palette PNG in a data URI, one pixel each, coloured along a ramp."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
+    return _png(image, optimize)
+
+
+def _png(image: Image.Image, optimize: bool) -> str:
     buffer = io.BytesIO()
     image.save(buffer, format="PNG", optimize=optimize)
     return PNG_URI + base64.b64encode(buffer.getvalue()).decode()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.streamlit_internals import restore_address
+from selfattn.dashboard.streamlit_internals import came_back, restore_address
 
 _SCRIPT = """
 <script>
@@ -70,9 +70,13 @@ def one_entry_a_page(style: str) -> None:
 def carry_choice(page: str) -> None:
     """Carry the choice from the page before. Call before the pickers, with the page's address.
 
-    Tried without it: a head that All heads got from the address was the default again on the main view, whose slider is its own.
+    Heads are the address's where a link, Back or Forward led here.
     """
-    if session.PAGE.get() != page:
+    new, back = session.PAGE.get() != page, came_back()
+    for key in (session.HEAD, session.SECOND_HEAD):
+        if back or (new and key in st.query_params):
+            key.set(st.query_params.get(key))
+    if new:
         for key in session.CHOICE:
             if key in st.session_state and key not in st.query_params:
                 key.set(key.get())

@@ -6,7 +6,6 @@ Each run of a page keeps a record of its figures. "Download" reads the record at
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -23,7 +22,7 @@ from selfattn.dashboard.permissions import for_visitors
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.panel import Look, Panel
+from selfattn.panel import Live, Look, Panel
 
 COLUMN = 552  # pixels: two columns fit in a window of 1440
 
@@ -95,23 +94,6 @@ def current_theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def _clickable(key: str | None) -> str:
-    """Return the chart's key. It changes while the chart holds a click on another head: it would ignore the next click there."""
-    held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
-    if held and _picked_head(held) != this_page().head:
-        session.CLICKS.set(session.CLICKS.get() + 1)
-    return f"{key}-{session.CLICKS.get()}"
-
-
-def _picked_head(picked: list[dict[str, Any]]) -> Head:
-    return Head(int(picked[0]["layer"]), int(picked[0]["head"]))
-
-
-def _choose_clicked(key: str) -> None:
-    if picked := st.session_state[key].selection.get("pick"):  # empty after a click outside the heads
-        session.HEAD.set(str(_picked_head(picked)))
-
-
 def current_look() -> Look:
     """The look of the visitor's browser."""
     return Look(dark=current_theme() is DARK)
@@ -121,7 +103,6 @@ def show_panel(
     panel: Panel,
     *,
     key: str | None = None,
-    clicks: bool = False,
     in_place: bool = False,
     choose: Callable[[str, Any], None] | None = None,
     states: Sequence[str] = (),
@@ -129,17 +110,20 @@ def show_panel(
 ) -> None:
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
-    clicks: a click on a head in the picture chooses it; this needs a key. in_place: choosing another head updates the picture's
-    marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader reads `alt` at the first
-    mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all others.
+    A map of all heads chooses the page's head. key: of a picture that stays while others come and go. in_place: choosing another
+    head updates the picture's marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader
+    reads `alt` at the first mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all
+    others.
     """
     note_panel(panel, first)
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
-    if panel.live:
+    if panel.live and panel.live.component == "heads":
+        show_heads(panel.name, panel.live, session.HEAD)
+    elif panel.live:
         show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
     else:
-        _show_picture(panel, key, clicks, in_place)
+        _show_picture(panel, key, in_place)
     if panel.note:
         say(panel.note)
     if panel.method:
@@ -147,15 +131,22 @@ def show_panel(
             say(panel.method)
 
 
-def _show_picture(panel: Panel, key: str | None, clicks: bool, in_place: bool) -> None:
-    on_select: Any = "ignore"
-    if clicks:
-        key = _clickable(key)
-        on_select = partial(_choose_clicked, key)
+def show_heads(name: str, live: Live, key: session.Key) -> None:
+    """Show a map of all heads. A click keeps the head under the key."""
+
+    def choose(_: str, value: Any) -> None:
+        # It comes from a browser.
+        if type(value) is int and 0 <= value < live.data["layers"] * live.data["heads"]:
+            key.set(str(Head(*divmod(value, live.data["heads"]))))
+
+    show_live(live, f"{name} {live.data['key']}", choose, "head")
+
+
+def _show_picture(panel: Panel, key: str | None, in_place: bool) -> None:
     spec = panel.picture(current_look())
     sent, alt = (updatable(spec, panel.alt), panel.name) if in_place else (spec, panel.alt)
     width: Any = "stretch" if sent.get("width") == "container" else "content"
-    st.vega_lite_chart(with_tables(sent), theme=None, key=key, on_select=on_select, width=width, alt=alt)
+    st.vega_lite_chart(with_tables(sent), theme=None, key=key, width=width, alt=alt)
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:

@@ -32,7 +32,7 @@ PAGES = {
     "Explore": (
         Entry("", "explore/two_sentences/page.py", "A word in two sentences", "compare_arrows", "main"),
         Entry("inside-a-head", "explore/inside_a_head/page.py", "Inside a head", "search", "pair"),
-        Entry("all-heads", "explore/all_heads.py", "All heads", "grid_view", "pair"),
+        Entry("all-heads", "explore/all_heads.py", "All heads", "grid_view", "maps"),
         Entry("senses", "explore/senses/page.py", "Senses", "", "head"),
         Entry("two-encoders", "explore/two_encoders.py", "Two encoders", "", "sentence"),
         Entry("predictions", "explore/predictions.py", "Predictions", "", "sentence"),

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable
-from contextlib import nullcontext
 
 import streamlit as st
 
@@ -12,21 +11,20 @@ from selfattn.dashboard.queue import page_run
 from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
-def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> None:
-    """Call `show` now, and alone whenever a callback ends in st.rerun([key, ...]). computes: it may show progress."""
+def show_part(key: str, show: Callable[[], None]) -> None:
+    """Call `show` now, and alone whenever a callback ends in st.rerun([key, ...])."""
     record = this_page()
 
     def part() -> None:
         # Make room for progress in each run: a part can fill only its own, and adding it later would remount all below.
-        news = st.container() if computes else record.news
+        news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
         again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
-        # A part that computes nothing needs no place: it runs at once.
-        with page_run(news) if computes else nullcontext():
+        with page_run(news):
             try:
                 show()
             except (NotFinite, OutOfMemory) as error:

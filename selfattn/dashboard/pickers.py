@@ -17,7 +17,7 @@ from selfattn.dashboard.answer import leading_head_of
 from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
-from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
+from selfattn.dashboard.figures import heading, literal, show_heads, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import Entry
 from selfattn.dashboard.typed_text import encode_or_stop
@@ -26,6 +26,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
+from selfattn.panel import Live
+from selfattn.views.heads_data import plain_heads
 from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
@@ -33,36 +35,45 @@ EXAMPLES = {pair.word: pair for pair in PAIRS}
 # One word is named in both sentences of most; "bank" opens the view. No word is named in "star"; "match" is one sense to the
 # bundled encoder.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
+PICKER = 300  # pixels: a small map of all heads
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 def pick_for(entry: Entry) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    entry.pickers: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
-    figure), "sentence" (one and a head), "head" (chosen in the page's maps), or "" for a page of its own. What is picked stands
-    in `this_page()`; where it can't be used, the page says so and ends.
+    entry.pickers: "pair" (two sentences, and a small map to choose a head in), "maps" (two sentences; the page's own map chooses
+    the head), "main" (the same; the page settles the head itself), "sentence" (one), "head" (none), or "" for a page of its own.
+    What is picked stands in `this_page()`; where it can't be used, the page says so and ends.
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
+    carry_choice(entry.address)
     if not view:
         return
-    carry_choice(entry.address)
     heading(entry.title, question=view == "main")
     encoder = current_encoder()
     show_encoder(encoder)
-    if view in ("pair", "main"):
-        page.pair, page.beside, page.own = pick_pair(encoder)
-        if view == "pair":
-            show_sentences(page.pair)
-    else:
+    if view in ("sentence", "head"):
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    if view == "sentence":
-        page.sentence = page.beside.text_input("Sentence", FIRST.first, key=session.A, bind="query-params", width=420)
-    if view == "head":
-        keep_head(Head.named("L0 H10"))
-    elif view != "main":
-        pick_head()
+        if view == "sentence":
+            page.sentence = page.beside.text_input(
+                "Sentence", FIRST.first, key=session.A, bind="query-params", width=420
+            )
+        page.head = settled_head(encoder, Head(0, 10))
+        return
+    row = st.container(horizontal=True, gap="medium")
+    with row.container():
+        page.pair, page.beside, page.own = pick_pair(encoder)
+        if view == "main":
+            return
+        show_sentences(page.pair)
+    with page.news:
+        leading = leading_head_of(encoder, page.pair)
+    page.head = settled_head(encoder, leading)
+    if view == "pair":
+        with row:
+            pick_head(encoder, page.head, "Head")
 
 
 def show_sentences(pair: Pair) -> None:
@@ -74,28 +85,25 @@ def show_sentences(pair: Pair) -> None:
             st.markdown(f":{color}[**{name}**]&emsp;{before}:{color}[**{own}**]{after}")
 
 
-def pick_head() -> None:
-    """The slider over heads, in the frame's row; for a pair it starts at the head that leads."""
-    page, default = this_page(), "L0 H10"
-    if hasattr(page, "pair"):
-        with page.news:
-            default = str(leading_head_of(page.encoder, page.pair))
-        _show_leading(default)
-    with page.beside:
-        page.head = head_slider(page.encoder, "Head (arrow keys move it)", session.HEAD, default)
-
-
-def keep_head(leading: Head) -> None:
-    """The slider out of sight, so that the chosen head stays in the address; the page's figure is where it is chosen."""
-    _show_leading(str(leading))
-    with st.container(key="out_of_sight"):
-        this_page().head = head_slider(this_page().encoder, "Head", session.HEAD, str(leading))
-
-
-def chosen_head(encoder: Encoder, leading: Head) -> Head:
-    """The head that is chosen now, in whichever part of the page."""
+def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
+    """The head that is chosen now, in whichever part of the page; the default where the encoder has no such head."""
     names = {str(head): head for head in encoder.all_heads}
-    return names.get(session.HEAD.get() or "", leading)
+    return names.get(key.get() or "", default if default in encoder.all_heads else encoder.all_heads[0])
+
+
+def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
+    """Return the chosen head, and keep it in the address. Say where the link's can't be had."""
+    head = chosen_head(encoder, default, key)
+    this_page().address[key] = None if head == default else str(head)
+    missing = f"The link asks for the head {{}}, which {encoder.title} hasn't got.".format
+    say_what_is_missing(key, [str(each) for each in encoder.all_heads], str(head), missing)
+    return head
+
+
+def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
+    """Show a small map of all heads, in which a click chooses one. head: the chosen one."""
+    with st.container(width=PICKER):
+        show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
@@ -137,27 +145,6 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
     a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
     return Pair(a, b, control), row, popover
-
-
-def _show_leading(name: str) -> None:
-    """Show this head, unless the visitor or a link has chosen another."""
-    asked = session.HEAD.get() or st.query_params.get(session.HEAD)
-    if asked is None or asked == session.LEADING.get():
-        session.HEAD.set(name)
-    session.LEADING.set(name)
-
-
-def head_slider(encoder: Encoder, label: str, key: session.Key, default: str) -> Head:
-    """A slider over an encoder's heads."""
-    names = [str(head) for head in encoder.all_heads]
-    default = default if default in names else names[0]
-    key.keep_within(names, default)  # the encoder may have changed, and have no such head
-    keep_in_address(key, default)
-    chosen = st.select_slider(label, names, default, key=key, bind="query-params", width=COLUMN)
-    say_what_is_missing(
-        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
-    )
-    return encoder.all_heads[names.index(chosen)]
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:

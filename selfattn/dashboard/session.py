@@ -48,20 +48,20 @@ MORE = Key("more", "an example that is chosen from the list of all others")
 WORD = Key("word", "the chosen word, as A spells it")
 HIDE = {"A": Key("hide_a", "the word that is hidden in A"), "B": Key("hide_b", "the same in B")}
 AT = {"A": Key("at_a", "the number of the word's place in A, from 1"), "B": Key("at_b", "the same in B")}
-HEAD = Key("head", 'the chosen head, "L0 H10"')
-CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values(), HEAD)
+CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values())
 MODEL = Key("model", "the encoder, one of those offered or `another ...`")
 SECOND = Key("second", "the second encoder of Two encoders, likewise")
-SECOND_HEAD = Key("head2", "its head, if heads have no counterparts")
 SENTENCE = Key("sentence", "All heads: the sentence it shows, A or B, or both", "A")
 SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one a line")
+
+# Heads, by their names, such as "L0 H10"; they are in the address, but no widget binds them. None: the page's default.
+HEAD = Key("head", "the chosen head")
+SECOND_HEAD = Key("head2", "Two encoders: the second encoder's, if heads have no counterparts")
 
 # The origin of the choice.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word; else it follows the example", False)
 CONTROL_TYPED = Key("typed", "the control as typed, and A then; after a change of A the page asks about it", ("", ""))
 WORD_MISSED = Key("word_missed", "the word asked for last that isn't in both sentences", "")
-LEADING = Key("leading", "the pair's leading head, shown until the visitor chooses one")
-CLICKS = Key("choices", "how often the charts got new keys because they held an outdated click", 0)
 
 # The address.
 LINK = Key("link", "the address at the session's start, without parameters met or dropped", MappingProxyType({}))
@@ -94,8 +94,6 @@ HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
 # Other pages and their parts.
 MEASURE = Key("measure", "All heads: the measure that colours the grid")
-TAB = Key("tab", "All heads: the open tab, by its name")
-OVERLAID = Key("overlaid", "All heads: the heads, averages and rollout shown one below the other", ())
 ASKED = Key("asked", "Predictions: the kind of question, a class, a pair, a similarity, a tag or a gap")
 SIMILAR = Key("similar", "Predictions: the example that the two texts come from")
 UNRELATED = Key("unrelated", "Predictions: the key of the encoder whose unrelated pairs are asked for")
@@ -114,6 +112,7 @@ PROJECTOR = Key("projector", "From scratch: larger type, the menu folded away", 
 STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny one: the settings and the states of the last training", (None, ()))
+REAL_HEAD = Key("{}.head", "a lesson's stop: the chosen head, by its name")
 REVEALED = Key("{}.shown", "a lesson's stop: True if the answer is shown without a guess", False)
 ASKING = Key("{}.asking", "a lesson's stop: the token whose row of the kernel is shown")
 PUBLISHED = Key("{}.published", "a lesson's stop: the published numbers that its fields were filled with")

@@ -34,6 +34,11 @@ def this_session() -> Any:
     return get_script_run_ctx(suppress_warning=True)
 
 
+def came_back() -> bool:
+    """True in the run that follows Back or Forward in the browser. Streamlit has no public call for this; no issue was found."""
+    return this_session().is_history_navigation
+
+
 def restore_address() -> None:
     """After Back or Forward, give the page's widgets all parameters of the address that the browser restored.
 
@@ -41,7 +46,7 @@ def restore_address() -> None:
     No issue was found.
     """
     context = this_session()
-    if context.is_history_navigation:
+    if came_back():
         asked = parse_qs(context.query_string, keep_blank_values=True)
         st.query_params.update({key: values for key, values in asked.items() if key not in st.query_params})
         state = context.session_state

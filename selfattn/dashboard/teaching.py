@@ -16,6 +16,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import show_panel
+from selfattn.dashboard.pickers import chosen_head, pick_head
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -159,10 +160,10 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     """A sentence and one head of the encoder; layers and heads count from 0."""
     encoder, encoding = choose_sentence(stop, sentence)
-    with st.container(horizontal=True):
-        layer = st.slider("Layer", 0, encoder.n_layers - 1, 0, key=f"{stop}.layer", width=260)
-        head = st.slider("Head", 0, encoder.n_heads - 1, min(4, encoder.n_heads - 1), key=f"{stop}.head", width=260)
-    return encoder, encoding, Head(layer, head)
+    key = session.REAL_HEAD.of(stop)
+    head = chosen_head(encoder, Head(0, 4), key)
+    pick_head(encoder, head, "Head", key)
+    return encoder, encoding, head
 
 
 def vectors(

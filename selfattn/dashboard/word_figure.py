@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, panel_of
+from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, leading_head_of, panel_of
 from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
@@ -83,8 +83,10 @@ def _names(encoder: Encoder, pair: Pair, way: str) -> list[list[str]]:
 def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> None:
     """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
     if state == "head" and isinstance(value, int) and 0 <= value < len(encoder.all_heads):
-        session.HEAD.set(str(encoder.all_heads[value]))
-        st.rerun(["kept_head", "head"])
+        head = encoder.all_heads[value]
+        session.HEAD.set(str(head))
+        note_in_address({session.HEAD: None if head == leading_head_of(encoder, pair, way) else str(head)})
+        st.rerun(["head"])
     names = _names(encoder, pair, way)
     if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))

@@ -96,10 +96,9 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
         panel, picture = view.panels[name], _data_uri("image/svg+xml", files.svg(spec, view.origin(name), width))
         below = f"<figcaption>{_text(panel.note)}</figcaption>" if panel.note else ""
         figure = f'<figure><img src="{picture}" alt="{_text(panel.alt)}">{below}</figure>'
-        if panel.live:
-            yield place(panel.live, figure)
-        else:
-            yield f"<h2>{_text(panel.finding)}</h2>{figure}"
+        if "finding" not in (panel.live.data if panel.live else {}):
+            yield f"<h2>{_text(panel.finding)}</h2>"
+        yield place(panel.live, figure) if panel.live else figure
         if panel.method:
             yield method(panel.method)
 

@@ -1,7 +1,9 @@
-"""All heads: their maps with a measure of each, the map that is opened, and several heads' rows for one word."""
+"""All heads: their maps with a measure of each, the map that is opened, and what a head does over many sentences."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,79 +11,95 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.measures import Compared, Measure, head_average, rollout
-from selfattn.analysis.patterns import Fit
+from selfattn.analysis.patterns import Fit, nearest_first
 from selfattn.analysis.word_map import WordMap, word_map
-from selfattn.charts.bars import Row, bars
-from selfattn.charts.head_map import head_grid
+from selfattn.charts.head_map import PIXELS, head_grid, one_picture, thumbnail
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.panel import Look, Panel, Tables
-from selfattn.tidy_tables import strip_frame, weights_frame
+from selfattn.panel import Live, Panel, Tables
+from selfattn.senses import HeadProfiles
+from selfattn.senses.telling_words import HiddenWordsReport
+from selfattn.tidy_tables import sentence_words, weights_frame
+from selfattn.views.heads_data import heads_data
 from selfattn.views.one_head import left_out, surest_word
+from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-LINE = 400  # pixels of a head's row
+SMALL = 92  # most pixels of a small map
 NAMED = {"head": "{head}", "average": "the average of L{layer}'s heads", "rollout": "rollout up to L{layer}"}
 FORMULAS = {
     "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
     "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
     "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
 }
+OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 Rollout = Callable[[Encoding], Tensor]  # to (n_layers, n, n)
 Sides = Mapping[str, PlacedWord[Encoding]]
 
 
+def small_maps(encoding: Encoding) -> dict[str, Any]:
+    """Every head's map, small, as heads.schema.json has them."""
+    count = encoding.n_layers * encoding.n_heads
+    side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
+    return {"picture": one_picture(_maps(encoding), encoding.n_heads, side), "side": side}
+
+
+def _maps(encoding: Encoding) -> Iterator[np.ndarray]:
+    return (weights for layer in range(encoding.n_layers) for weights in encoding.weights(layer).numpy())
+
+
 def every_head(
-    maps: Sequence[np.ndarray],
+    encoding: Encoding,
+    maps: Mapping[str, Any],
     frame: pd.DataFrame,
     measure: Measure,
     chosen: Head,
     *,
-    across: int,
-    ordered: bool = False,
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
     """The panel of all heads: each map small, above a strip in the colour of a measure.
 
-    maps, frame: a head each, in the order drawn; frame: tidy_tables.heads_frame. across: heads in a row. ordered: they are sorted
-    by the measure. compared: the word's sentences, for a measure that is an effect on its cosine. noise: said under the picture.
+    maps: `small_maps`. frame: tidy_tables.heads_frame. compared: the word's sentences, for a measure that is an effect on its
+    cosine. noise: said under the picture.
     """
+    note = ""
     if compared and measure.beside:
         finding, note = _removals(frame, measure, compared)
     else:
-        finding, note = _most_and_least(frame, measure, str(chosen))
+        finding = _most_and_least(frame, measure)
+    kind = "effect" if measure.signed else "weights"
+    unit = "" if measure.signed else measure.unit
     return Panel(
         name="all heads",
         finding=finding,
         picture=lambda look: head_grid(
-            maps, frame, measure.name, look.theme, str(chosen), kind="effect" if measure.signed else "weights",
-            columns=across, named=ordered,
+            [thumbnail(weights, 2 * SMALL) for weights in _maps(encoding)], frame, measure.name, look.theme, str(chosen),
+            kind=kind, columns=encoding.n_heads,
         ),
+        live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
         alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
         tables=Tables({"all heads": lambda: frame}),
         note=f"{note} {noise}".strip(),
-        method=f"{measure.caption}\n\nEach map is shaded up to its own largest weight.",
+        method=f"{measure.caption}\n\nRows of a map attend to columns. Each map is shaded up to its own largest weight; the "
+        "strip beneath it has the measure's colour.",
     )  # fmt: skip
 
 
-def _most_and_least(frame: pd.DataFrame, measure: Measure, chosen: str) -> tuple[str, str]:
-    """Name the heads with the most and the least of a measure, and state the chosen head's value."""
+def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
+    """Name the heads with the most and the least of a measure."""
 
     def value(row: pd.Series) -> str:
         number = row[measure.name]
         return numbers.effect(number) if measure.signed else f"{numbers.decimal(number)} {measure.unit}".strip()
 
-    name = f"{measure.name[0].upper()}{measure.name[1:]}"
+    name = f"{measure.label[0].upper()}{measure.label[1:]}"
     most, least = (frame.loc[getattr(frame[measure.name], end)()] for end in ("idxmax", "idxmin"))
-    own = frame[frame["name"] == chosen].iloc[0]
-    finding = f"{name}: most in {most['name']} ({value(most)}), least in {least['name']} ({value(least)})."
-    return finding, f"{chosen} has {value(own)}."
+    return f"{name}: most in {most['name']} ({value(most)}), least in {least['name']} ({value(least)})."
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
@@ -135,13 +153,6 @@ def _most(encoding: Encoding, weights: Tensor) -> pd.DataFrame:
     return table[[not special for special in by_word.special]]
 
 
-def overlays(encoder: Encoder) -> dict[str, tuple[str, Head]]:
-    """What can be seen beneath one another, by its name: heads, averages over a layer's, rollout; each as `one_map` has it."""
-    named = {str(head): ("head", head) for head in encoder.all_heads}
-    named |= {f"average of L{layer}": ("average", Head(layer, 0)) for layer in range(encoder.n_layers)}
-    return {**named, "rollout": ("rollout", Head(encoder.n_layers - 1, 0))}
-
-
 def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollout) -> Tensor:
     """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
     if which == "average":
@@ -149,40 +160,52 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
     return rolled(encoding)[head.layer] if which == "rollout" else encoding.weights(*head)
 
 
-def word_lines(encoder: Encoder, sides: Sides, of: Sequence[str], rolled: Rollout = rollout) -> Iterator[Panel]:
-    """The panels of a word's row, word by word, in several heads one beneath the other, a panel a sentence ("A" or "B").
+def habit(
+    encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head, moves: HiddenWordsReport | None
+) -> Panel:
+    """The panel of what a head does over labelled sentences, with those in which it joins the word to another most.
 
-    of: names of `overlays`; raises ValueError for another.
+    frame: of the reports. moves: how far the word moves when another is hidden in one head alone; None: not measured.
     """
-    known = overlays(encoder)
-    if unknown := [source for source in of if source not in known]:
-        raise ValueError(f"Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got {unknown[0]!r}.")
-    for name, side in sides.items():
-        weights = {source: one_map(side.sentence, *known[source], rolled) for source in of}
-        rows = {source: each[list(side.positions)].mean(0) for source, each in weights.items()}
-        frames = {source: strip_frame(side.sentence, row, side.word, name) for source, row in rows.items()}
-        table = pd.concat([frame.assign(row=source) for source, frame in frames.items()], ignore_index=True)
-        top = table.loc[table["weight"].where(~table["special"], -1.0).idxmax()]
-        finding = (
-            f'Of the words in {name}, "{top["text"]}" gets most, in {top["row"]}: {numbers.weight(top["weight"])}.'
-        )
-        yield Panel(
-            name=f"lines in {name}",
-            finding=finding,
-            picture=partial(_lines, frames, name),
-            alt=f"Bars, a row of them for each of {', '.join(of)}. {finding}",
-            tables=Tables({f"lines in {name}": partial(pd.DataFrame, table)}),
-            sentences=(name,),
-        )
+    patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
+    rows, joined, said = [], [], {}
+    for row, to, weight in zip(own["row"], own["to"], own["weight"]):
+        text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
+        said[row] = f"{asked}: {sense}"
+        joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
+        word = encoder.tokenize(text).places(asked)[0]
+        for each in word.sentence.words:
+            rows.append((row, each, each.text, weight if each.label == to else math.nan, each == word.word))
+    words = sentence_words(rows, "row", "weight")
+    tint = Tint("weight", numbers.weight, "{} of the weight", 1.0)
+    return Panel(
+        name="over many sentences",
+        finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
+        alt=f"The sentences in which {head} attends most from the labelled word to another: {', '.join(joined)}.",
+        tables=Tables({"over many sentences": lambda: own, "patterns": lambda: report.patterns}),
+        note=_leads(moves, head) if moves else "",
+        method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
+        "weight, two thirds for special tokens. Beneath are the sentences in which the head gives another word most of the "
+        "labelled word's weight.",
+        one_head=True,
+        **shaded_picture(shaded_data(words, said, tint, OPEN) | {"kind": "weights"}),
+    )
 
 
-def _lines(frames: Mapping[str, pd.DataFrame], name: str, look: Look) -> Spec:
-    color = look.theme.sentence(name)
-    rows = [
-        Row(source, frame["weight"].tolist(), frame["text"].tolist(), color, int(frame["chosen"].argmax()))
-        for source, frame in frames.items()
-    ]
-    return bars(rows, look.theme, what="weight", width=LINE)
+def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
+    return table[(table["layer"] == head.layer) & (table["head"] == head.head)]
+
+
+def _leads(report: HiddenWordsReport, head: Head) -> str:
+    """How far a head alone moves words, and how often it is the first to."""
+    every = report.heads[report.heads["word"] == "all"]
+    own = _of_head(every, head).iloc[0]
+    place, share = int((every["share"] > own["share"]).sum()) + 1, numbers.decimal(100 * own["share"], 1)
+    often = f", first in {numbers.share(own['leads'])} of resamples" if own["leads"] >= 0.005 else ""
+    return (
+        f"Hide each sentence's leading word in {head} alone, and the labelled word moves {share} % of the distance to its other "
+        f"sense: place {place} of {len(every)}{often}."
+    )
 
 
 def profile(found: Sequence[Fit], head: str, where: str) -> str:
@@ -191,5 +214,7 @@ def profile(found: Sequence[Fit], head: str, where: str) -> str:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."
     shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
-    first, second = (f"{numbers.share(fit.value)} to {PLACES.get(fit.name, fit.name)}" for fit in shares)
-    return f"{where} {head} fits no named pattern: {first} and {second}, the rest elsewhere."
+    (share, first), (other, second) = ((numbers.share(fit.value), PLACES.get(fit.name, fit.name)) for fit in shares)
+    return (
+        f"{where} {head} has no fixed habit: {share} of its weight to {first}, {other} to {second}, the rest elsewhere."
+    )

@@ -9,7 +9,8 @@ from selfattn import numbers
 from selfattn.charts.dots import dots
 from selfattn.charts.head_map import head_map
 from selfattn.encoders.capture import Head
-from selfattn.panel import Panel, Tables
+from selfattn.panel import Live, Panel, Tables
+from selfattn.views.heads_data import heads_data
 
 
 def dots_panel(
@@ -58,6 +59,7 @@ def heads_panel(
         finding=finding,
         picture=lambda look: head_map(frame, measure, look.theme, str(head), **look_of),
         alt=f"A map of layers by heads. {finding}",
+        live=Live("heads", heads_data(frame, measure, head, **look_of)),
         **{"tables": Tables({name: lambda: frame}), **parts},
     )
 

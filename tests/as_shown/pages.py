@@ -45,8 +45,8 @@ STOP_FIELDS: dict[str, View] = {
     "magnitude": {"example": "the source's", "query": "2, 1"},
     "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
-    "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
-    "padding-mask": {"sentence": "One two three.", "extra": 5, "layer": 2, "head": 5},
+    "causal-mask": {"source": "real", "sentence": "One two three.", "head": "L2 H5", "hidden": "the word itself"},
+    "padding-mask": {"sentence": "One two three.", "extra": 5, "head": "L2 H5"},
     "worked-example": {"example": "it"},
     "geometry": {"example": "it"},
     "residual": {"sentence": "loan"},
@@ -55,7 +55,7 @@ STOP_FIELDS: dict[str, View] = {
     "kernel": {"example": "it"},
     "learned": {"target": "street", "steps": 7, "rate": 0.3},
     "order": {"words": "dogs chase cats in vain", "positions": True},
-    "not-symmetric": {"example": "a real head", "sentence": "The crane spread its wings.", "layer": 2, "head": 5},
+    "not-symmetric": {"example": "a real head", "sentence": "The crane spread its wings.", "head": "L2 H5"},
     "drawn-numbers": {},
     "hide-a-word": {"sentence": "loan", "hidden": 2},
     "real-head": {},
@@ -83,9 +83,8 @@ def views(address: str) -> dict[str, View]:
             return default | own | long | _each(own | long, changes)
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
-            choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}]
-            lines = _each(own | long, [{"tab": "Lines from the word"}])
-            return default | own | long | _each(own, choices) | lines
+            choices += [{"map_of": "rollout", "sentence": "both"}]
+            return default | own | long | _each(own, choices)
         case "senses":
             return default | {"own": {"head": "L5 H10", "sense_word": "bat"}}
         case "two-encoders" | "predictions":

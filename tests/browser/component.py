@@ -20,7 +20,9 @@ MOUNT = """async ([script, style]) => {
     window.shadow = shadow;
     window.sent = [];
     const setStateValue = (name, value) => window.sent.push([name, value]);
-    window.show = (data) => render({data, parentElement: shadow, setStateValue, setTriggerValue() {}});
+    window.told = [];
+    const setTriggerValue = (name, value) => window.told.push([name, value]);
+    window.show = (data) => render({data, parentElement: shadow, setStateValue, setTriggerValue});
 }"""
 
 

@@ -10,8 +10,10 @@ from tests.browser.conftest import eventually, open_page, wait_for_address, wait
 pytestmark = pytest.mark.browser
 
 
-def slider(page):
-    return page.locator(".st-key-head input")
+def expect_head(page, layer, head):
+    """The map of all heads, on any page, has this one chosen."""
+    chosen = page.get_by_role("gridcell", selected=True)
+    expect(chosen).to_have_attribute("aria-label", re.compile(rf"^head {head} of layer {layer}\b"))
 
 
 def follow(page, name):
@@ -63,11 +65,10 @@ def test_many_choices_and_one_press_of_back(page, server):
     expect(page).to_have_url(f"{server}/from-scratch")
     forward(page)
     expect(page).to_have_url(address)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+    expect_head(page, 0, 8)
 
 
 def test_back_opens_each_page_as_it_was(page, server):
-    """The head is bound on each of them, on the main view by the page itself, which Streamlit strips from the others."""
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.get_by_text("A and B as one text", exact=True).click()
     wait_for_address(page, "sentence=A+and+B+as+one+text")
@@ -75,18 +76,18 @@ def test_back_opens_each_page_as_it_was(page, server):
     follow(page, "From scratch")
     expect(page).to_have_url(f"{server}/from-scratch")
     follow(page, "A word in two sentences")
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    expect_head(page, 0, 11)
     choose_head(page, "ArrowLeft")
     choose_head(page, "ArrowLeft")
     wait_for_address(page, "head=L0+H9")
     follow(page, "Inside a head")
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+    expect_head(page, 0, 9)
     back(page)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H9")
+    expect_head(page, 0, 9)
     back(page)
     back(page)
     expect(page).to_have_url(re.compile("/all-heads"))
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    expect_head(page, 0, 11)
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
@@ -94,8 +95,27 @@ def test_back_from_the_main_view_finds_the_head_of_the_page_before(page, server)
     open_page(page, f"{server}/all-heads?head=L0+H11")
     follow(page, "A word in two sentences")
     back(page)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    expect_head(page, 0, 11)
     assert "head=L0+H11" in page.url
+
+
+def test_back_finds_the_heads_of_pages_whose_own_maps_choose_them(page, server):
+    """A head that one page's map chose isn't shown on another that was opened with none, or with a link's."""
+    open_page(page, f"{server}/senses?head=L0+H9")
+    assert "head=L0+H9" in page.url
+    follow(page, "All heads")
+    page.get_by_role("gridcell", name=re.compile("^head 5 of layer 2")).click()
+    wait_for_address(page, "head=L2+H5")
+    wait_until_idle(page)
+    follow(page, "Inside a head")
+    expect_head(page, 2, 5)
+    back(page)
+    expect_head(page, 2, 5)
+    back(page)
+    expect(page.get_by_role("gridcell", selected=True).first).to_have_attribute(
+        "aria-label", re.compile("^head 9 of layer 0")
+    )
+    assert "head=L0+H9" in page.url
 
 
 @pytest.mark.parametrize("path", ["/all-heads?head=L0+H11", "/from-scratch"])

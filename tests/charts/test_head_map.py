@@ -8,7 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
-from selfattn.charts.head_map import STRIP, compose, head_grid, head_map, opened_by_a_click, thumbnail
+from selfattn.charts.head_map import STRIP, compose, head_grid, head_map, one_picture, opened_by_a_click, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import beside
@@ -49,12 +49,10 @@ def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
     assert len(found) == LAYERS * HEADS
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_the_grids_strips_have_each_heads_number_in_reading_order(named):
-    frame = FRAME.sort_values("effect", ascending=False, ignore_index=True) if named else FRAME
-    spec = head_grid(MAPS, frame, "effect", LIGHT, "L1 H3", kind="effect", columns=HEADS, named=named)
+def test_the_grids_strips_have_each_heads_number_in_reading_order():
+    spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", kind="effect", columns=HEADS)
     strips = [item for item in drawn(spec, "rect") if item["height"] == pytest.approx(STRIP - 1)]
-    for strip, value in zip(strips, frame["effect"], strict=True):
+    for strip, value in zip(strips, FRAME["effect"], strict=True):
         assert same_color(strip["fill"], on_ramp(LIGHT.effect, (value + 1) / 2)), value
     # The picture of all maps begins where the first frame does, and ends with the last row's strip.
     (picture,), (first, *_) = drawn(spec, "image"), drawn(spec, "rect")
@@ -74,13 +72,26 @@ def test_a_thumbnail_keeps_every_peak():
 
 
 def test_the_composed_picture_has_each_map_in_its_place():
-    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4))]
+    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4)), np.eye(4)]
     uri = compose(maps, 2, 20.0, 30.0, LIGHT)
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))).convert("L"), float)
     assert picture.shape == (120, 96)
     assert picture[10, 10] == 255  # empty
     assert picture[2, 50] < 60 < picture[2, 80]  # the diagonal of the second
     assert picture[70, 20] < 60  # the third begins the second row
+
+
+def test_one_picture_has_each_map_as_opacity():
+    maps = [np.full((2, 2), 0.5), np.eye(2), np.array([[1.0, 0.5], [0.0, 0.0]])]
+    uri = one_picture([*maps, np.eye(2)], 2, 2)
+    image = Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1])))
+    assert image.mode == "LA" and not np.asarray(image)[..., 0].any()
+    assert np.asarray(image)[..., 1].tolist() == [
+        [255, 255, 255, 0],
+        [255, 255, 0, 255],
+        [255, 128, 255, 0],
+        [0, 0, 0, 255],
+    ]
 
 
 @pytest.mark.parametrize(("kind", "chosen"), [("map", Head(0, 0)), ("grid", Head(2, 4))])

@@ -5,7 +5,6 @@ Every label that fits is painted, too: Vega drops neighbours' labels wherever a 
 
 import importlib
 import inspect
-import math
 import pkgutil
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ import pytest
 import torch
 
 from selfattn import charts
-from selfattn.charts.bars import Row
 from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import Spec
@@ -88,21 +86,17 @@ def opened():
     return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
 
 
-def a_grid(named):
-    """Names stand above their maps' left corner; else layers and heads beside and above the middle of theirs."""
-    frame = HEADS.sort_values("effect", ascending=False, ignore_index=True) if named else HEADS
-    spec = draw.head_grid([np.eye(4)] * 15, frame, "effect", LIGHT, "L1 H3", columns=5, named=named)
-    names, side = frame["name"].tolist(), (490 - 40) / 5 - 4
-    half = side / 2 if named else 0
+def a_grid():
+    """Layers and heads stand beside and above the middle of their maps."""
+    spec = draw.head_grid([np.eye(4)] * 15, HEADS, "effect", LIGHT, "L1 H3", columns=5)
+    side = (490 - 40) / 5 - 4
 
-    def at(below, heads=names):  # the middle of what stands so far below a map's
-        across = [(head if named else head[3:], half) for head in heads]
-        return {"x": across, "y": [(head if named else head[:2], half + below) for head in heads]}
+    def at(below, heads=HEADS["name"]):  # the middle of what stands so far below a map's
+        return {"x": [(head[3:], 0) for head in heads], "y": [(head[:2], below) for head in heads]}
 
     rects = joined(at(0), at(side / 2 + 3.5), at(3, ["L1 H3"]), at(3))
-    axes = {} if named else {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
-    texts = names if named else [*axes["x"], *axes["y"]]
-    return spec, {**axes, "rect": rects, "text": {"text": texts}, "image": {}}
+    axes = {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
+    return spec, {**axes, "rect": rects, "text": {"text": [*axes["x"], *axes["y"]]}, "image": {}}
 
 
 def some_arrows():
@@ -125,17 +119,6 @@ def some_moves():
     tips = [None, None, "A", "B", "mark"]
     marks = {"rule": {"x2": tips[2:4], "y2": tips[2:4]}, "symbol": {"x": tips, "y": tips}, "text": {"text": tips[2:]}}
     return spec, {"x": ["mark", "B", "A"], "y": ["A", "mark", "B"], **marks}
-
-
-def some_bars():
-    values = [*VALUES[:10], -math.inf, -0.5, *VALUES[12:]]
-    spec = draw.bars([Row("A", values, WORDS, LIGHT.ink, 3), Row("B", VALUES[:3], FEW, LIGHT.muted)], LIGHT, width=430)
-    middle = (0.95 - 0.5) / 2
-    finite = {"x": WORDS[:10] + WORDS[11:], "y": [value / 2 for value in values if math.isfinite(value)]}
-    marked = {"x": ["token10", "token3"], "y": [middle, middle]}
-    sign = {"x": ["token10"], "y": [middle], "text": ["−∞"]}
-    below = {"x": FEW, "rect": {"x": FEW, "y": [value / 2 for value in VALUES[:3]]}}
-    return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
 
 
 def a_list(words=WORDS):
@@ -171,11 +154,9 @@ def powers():
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
-    "bars": some_bars,
     "butterfly": a_against_b,
     "dots": intervals,
-    "head_grid": lambda: a_grid(named=False),
-    "head_grid, named": lambda: a_grid(named=True),
+    "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),

@@ -1,13 +1,13 @@
 """What a click chooses, and what the files of a page are made from: for a head and sentences that are not the first ones."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
 from selfattn import Head
 from selfattn.dashboard import download, figures, session
 from selfattn.dashboard.figures import Page
+from selfattn.panel import Live
+from selfattn.views.heads_data import plain_heads
 
 
 class State(dict):
@@ -16,12 +16,15 @@ class State(dict):
     __setattr__, __getattr__ = dict.__setitem__, dict.__getitem__
 
 
-@pytest.mark.parametrize(("picked", "head"), [([{"layer": 3, "head": 7}], "L3 H7"), ([], "L0 H10")])
-def test_a_click_on_a_head_chooses_it_and_a_click_beside_the_heads_keeps_the_choice(monkeypatch, picked, head):
-    state = State(head="L0 H10")
-    state["map-0"] = SimpleNamespace(selection={"pick": picked})
+@pytest.mark.parametrize(
+    ("value", "head"), [(43, "L3 H7"), (72, "L0 H10"), (-1, "L0 H10"), ("4", "L0 H10"), (True, "L0 H10")]
+)
+def test_a_map_of_heads_chooses_those_that_it_shows(monkeypatch, value, head):
+    state, choose = State(head="L0 H10"), []
     monkeypatch.setattr(session.st, "session_state", state)
-    figures._choose_clicked("map-0")
+    monkeypatch.setattr(figures, "show_live", lambda live, key, chosen, *states: choose.append(chosen))
+    figures.show_heads("Head", Live("heads", plain_heads(6, 12, Head(0, 10), "Head")), session.HEAD)
+    choose[0]("head", value)
     assert state["head"] == head
 
 

@@ -2,14 +2,12 @@
 
 from types import SimpleNamespace
 
-import pytest
 import streamlit as st
 
 from selfattn.dashboard import parts, session
 
 
-@pytest.mark.parametrize("computes", [True, False])
-def test_a_part_that_computes_has_its_own_room_and_record(monkeypatch, computes):
+def test_a_part_has_its_own_room_and_record(monkeypatch):
     """A room outside the part can't be filled when it runs by itself."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
@@ -22,6 +20,8 @@ def test_a_part_that_computes_has_its_own_room_and_record(monkeypatch, computes)
         shown.append((own.news, own.panels, own.tables))
         own.panels.append("drawn again")
 
-    parts.show_part("a part", show, computes=computes)
-    room = "its own" if computes else "the page's"
-    assert shown == [(room, ["drawn again"], {})] and (record.panels, record.tables) == (["a figure"], {"its": "table"})
+    parts.show_part("a part", show)
+    assert shown == [("its own", ["drawn again"], {})] and (record.panels, record.tables) == (
+        ["a figure"],
+        {"its": "table"},
+    )

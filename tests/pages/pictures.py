@@ -39,11 +39,20 @@ def charts(at):
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
+# What a component's data alone have.
+ONLY = {"way": "guess", "kernel": "columns", "shaded": "open", "heads": "depths", "similar": "cosines"}
+    "way": "guess",
+    "kernel": "columns",
+    "shaded": "open",
+    "heads": "depths",
+    "similar": "cosines",
+}  # what a component's data alone have
+
+
 def live(at, name):
-    """The data that the browser got for a component, "way", "kernel" or "similar"."""
+    """The data that the browser got for the page's one component of this name."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    key = {"way": "way", "kernel": "columns", "similar": "cosines"}[name]
-    (data,) = (data for data in every if key in data)
+    (data,) = (data for data in every if ONLY[name] in data)
     return data
 
 
@@ -68,8 +77,7 @@ def bars(chart):
 
 def kernel(at):
     """The page's kernel figure: by column what is printed of each token; and weight × value, its sum last, in thousandths."""
-    (figure,) = at.get("bidi_component")
-    (side,) = json.loads(figure.proto.json)["sides"]
+    (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
     return cells, [list(map(int, strip.split(","))) for strip in strips]

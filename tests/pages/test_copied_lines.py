@@ -74,7 +74,6 @@ def folders(tmp_path_factory):
         ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
         ("all-heads", {**TWICE, "sentence": "B", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
-        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "v"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 2, "value"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 1, "value"),

@@ -54,4 +54,4 @@ def test_six_links_are_on_the_main_view_and_each_leads_to_its_view(main_view):
         assert (page, parse_qs(query)) == (address, {key: [value] for key, value in {**MODEL, **view}.items()})
     (_, page, query), (_, _, view) = links[3], GALLERY[3]
     at = open_link(page, **dict(parse_qsl(query)))
-    assert not at.error and not at.warning and at.select_slider(key="head").value == view["head"]
+    assert not at.error and not at.warning and at.session_state["head"] == view["head"]

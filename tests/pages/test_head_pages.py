@@ -1,15 +1,11 @@
 """Inside a head and All heads by AppTest: what each control changes, beside the library's own numbers."""
 
-import re
-from urllib.parse import parse_qs
-
 import altair as alt
 import pytest
 import torch
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from selfattn import load_encoder, notebook, numbers
-from selfattn.analysis.measures import MEASURES, Measure
+from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.removing import alone
 from selfattn.analysis.steps import head_steps
@@ -151,24 +147,19 @@ def test_an_encoder_that_is_shown_only_says_so(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
-    assert not at.error and "effect" not in at.selectbox(key="measure").options
+    assert not at.error and not any("effect" in each for each in at.selectbox(key="measure").options)
 
 
 # All heads
 
 
-def placed_heads(at):
-    """The grid's rows: a head each, with its place in the picture."""
-    for chart in at.get("vega_lite_chart"):
-        for held in chart.proto.datasets:
-            frame = convert_arrow_bytes_to_pandas_df(held.data.data)
-            if {"name", "x", "y", "entropy"} <= set(frame.columns):
-                return frame
-    raise AssertionError("no grid on the page")
+def numbers_of_all(at):
+    """The number of each head as the map writes it, without its unit."""
+    return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_the_cards_map_follows_the_switches_and_sorting_puts_the_most_first(encoder):
-    at = open_page(ALL, **OWN, sentence="B", words=True, hide=True, measure="entropy", sorted=True)
+def test_the_opened_map_follows_the_switches(encoder):
+    at = open_page(ALL, **OWN, sentence="B", words=True, hide=True, measure="distance")
     encoding = encoder.encode(B)
     wanted = word_map(encoding, encoding.weights(3, 7), words=True, special=False)
     assert matrix(charts(at)[-1]).ravel().tolist() == column(wanted.matrix)
@@ -176,8 +167,9 @@ def test_the_cards_map_follows_the_switches_and_sorting_puts_the_most_first(enco
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
     assert printed(at, 0, "weight") == list(map(numbers.weight, trace.weights[place].tolist()))
     alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
-    places = placed_heads(at).sort_values(["y", "x"])
-    assert list(places["entropy"]) == sorted(places["entropy"], reverse=True)
+    distances = head_measures(encoding)["distance"]
+    assert numbers_of_all(at) == list(map(numbers.decimal, distances.flatten().tolist()))
+    assert live(at, "heads")["chosen"] == 43
 
 
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
@@ -186,7 +178,7 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
     at = open_page(ALL, **OWN, measure=made.name)
     wanted = torch.stack([encoder.encode(A).weights(layer).amax((-2, -1)) for layer in range(6)])
     assert made.name in at.selectbox(key="measure").options and any("What it means." in text for text in texts(at))
-    assert placed_heads(at)[made.name].tolist() == column(wanted)
+    assert numbers_of_all(at) == list(map(numbers.decimal, wanted.flatten().tolist()))
     assert any(f"({numbers.decimal(wanted.max())} slugs)" in text for text in bold(at))
     chart = notebook.all_heads(encoder, A, made.name, second=B, word="riverbanks").to_dict()
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
@@ -197,24 +189,19 @@ def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, starte
     family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
     started_with(save_tiny(family, tmp_path))
     at = open_page(ALL)
-    assert not at.error and len(placed_heads(at)) == 3 * 2
+    assert not at.error and len(numbers_of_all(at)) == 3 * 2
 
 
-def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
+def test_a_heads_habit_is_the_stored_reports(encoder):
     at = open_page(ALL, head="L5 H7")
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
     patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
-    assert profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
-    (listed,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
-    lines = re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", listed, re.M)
-    frame = labelled_sentences().loc[own["row"]]
-    senses = labelled_sentences().set_index("sentence")["sense"]
-    for (label, query), place, row in zip(lines, own.itertuples(), frame.itertuples(), strict=True):
-        assert label.replace("\\", "") == f"{numbers.weight(place.weight)} {row.word} → {place.to}: {row.sentence}"
-        asked = {key: value for key, (value,) in parse_qs(query, keep_blank_values=True).items()}
-        assert (asked["a"], asked["word"], asked["head"]) == (row.sentence, row.word, "L5 H7")
-        assert senses[asked["b"]] != row.sense == senses[asked["c"]] and asked["c"] != row.sentence
+    assert profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in bold(at)
+    rows = [{word["text"]: word["number"] for word in row["words"]} for row in live(at, "shaded")["rows"]]
+    assert [row[place.to] for row, place in zip(rows, own.itertuples(), strict=True)] == list(
+        map(numbers.weight, own["weight"])
+    )
 
 
 def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, started_with):
@@ -228,26 +215,21 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, start
 def test_a_removed_measure_is_refused():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
-    said = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: entropy."
+    said = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
     assert said in at.warning[0].value.replace("\\", "")
 
 
+def test_an_older_link_names_a_measure_by_its_column():
+    at = open_link("all-heads", measure="itself", sorted="true", tab="Maps")
+    assert at.selectbox(key="measure").value == "itself" and not at.warning
+    assert at.query_params["measure"] == "weight on the token itself" and not {"sorted", "tab"} & {*at.query_params}
+
+
 def test_noise_is_drawn_as_0(monkeypatch):
-    values = torch.tensor(placed_heads(open_page(ALL, measure="effect"))["effect"])
-    monkeypatch.setitem(NOISE, "float32", 0.005)
+    values = [float(each.replace("−", "-")) for each in numbers_of_all(open_page(ALL, measure="effect"))]
+    monkeypatch.setitem(NOISE, "float32", 0.0055)
     at = open_page(ALL, measure="effect")
-    wanted = torch.where(values.abs() >= 0.005, values, 0.0)
-    assert placed_heads(at)["effect"].tolist() == pytest.approx(wanted.tolist(), abs=1e-4)
-    assert 0 < (wanted == 0).sum() < 72
-    assert any(f"by up to 0.005: {(wanted == 0).sum()} of 72 heads lie under" in text for text in texts(at))
-
-
-def test_each_lines_head_has_a_row_of_its_own(encoder):
-    at = open_page(ALL, **OWN, tab="Lines from the word", overlaid=["L5 H2", "average of L1"])
-    encoding = encoder.encode(B)
-    rows = spec_of(at.get("vega_lite_chart")[1])["vconcat"]
-    for row, weights in zip(rows, (encoding.weights(5, 2), encoding.weights(1).mean(0)), strict=True):
-        by_word = word_map(encoding, weights)
-        place = by_word.rows_of(encoding.places("riverbanks")[0].positions)[0]
-        assert [bar["v"] for bar in row["layer"][0]["data"]["values"]] == column(by_word.matrix[place])
-    assert [row["title"]["text"] for row in rows] == ["L5 H2", "average of L1"]
+    wanted = [value if abs(value) > 0.0055 else 0 for value in values]
+    assert [float(each.replace("−", "-")) for each in numbers_of_all(at)] == pytest.approx(wanted, abs=6e-4)
+    assert 0 < wanted.count(0) < 72
+    assert any(f": {wanted.count(0)} of 72 heads lie under" in text for text in texts(at))

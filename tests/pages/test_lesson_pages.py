@@ -54,7 +54,10 @@ def change(at, slug, **typed):
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
-        widgets[f"{slug}.{name}"].set_value(value)
+        if name == "head":  # chosen in a map
+            at.session_state[f"{slug}.head"] = value
+        else:
+            widgets[f"{slug}.{name}"].set_value(value)
     return at.run()
 
 
@@ -441,7 +444,7 @@ def test_the_answer_on_a_keys_length_is_the_real_heads(encoder):
 @pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
 def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
     at = stop("causal-mask", source="real")
-    change(at, "causal-mask", sentence="One two three.", layer=3, head=7, hidden=hidden)
+    change(at, "causal-mask", sentence="One two three.", head="L3 H7", hidden=hidden)
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
     allowed = {
@@ -454,7 +457,7 @@ def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
 
 
 def test_padding_weighs_nothing(encoder):
-    at = stop("padding-mask", sentence="One two three.", layer=3, head=7)
+    at = stop("padding-mask", sentence="One two three.", head="L3 H7")
     change(at, "padding-mask", extra=5)
     alone = encoder.encode("One two three.").weights(3, 7)[2]
     n = len(alone)

@@ -72,10 +72,12 @@ def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view, en
         encoder, example("mouse")
     )
     assert at.query_params["example"] == "mouse" and messages(at.title) == ['Where does "mouse" get its meaning?']
-    at = at.select_slider(key="head").set_value("L3 H7").run()
+    at.session_state["head"] = "L3 H7"
+    at.run()
     assert chosen_head(at) == "L3 H7"
     assert any("Head 7 of layer 3" in text for text in messages(at.markdown))
     assert chosen_head(at.button_group(key="example").set_value("bank").run()) == "L3 H7"
+    assert at.query_params["head"] == "L3 H7"
 
 
 def test_any_other_example_opens_from_the_list(main_view):

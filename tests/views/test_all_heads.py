@@ -1,33 +1,43 @@
 """All heads: what the panels say of small tables, beside numbers set by hand."""
 
+import base64
+import io
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from selfattn import Head
+from selfattn import Head, numbers
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.word_map import word_map
+from selfattn.charts.theme import LIGHT
+from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
+from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import every_head, opened_map, profile, word_lines
+from selfattn.views.all_heads import every_head, habit, opened_map, profile, small_maps
 from selfattn.views.one_head import surest_word
 
+MAPPED = SimpleNamespace(n_layers=1, n_heads=3, weights=lambda _: torch.eye(3).expand(3, 3, 3))
 COMPARED = SimpleNamespace(sides={"A": SimpleNamespace(word=SimpleNamespace(text="bank"))}, cosine=0.312)
 
 
 def panel(measure, chosen, **columns):
     frame = heads_frame(**{name: torch.tensor([own]) for name, own in columns.items()})
     compared = COMPARED if "effect" in columns else None
-    return every_head([np.eye(3)] * len(frame), frame, MEASURES[measure], chosen, across=2, compared=compared)
+    return every_head(
+        MAPPED, {"picture": "data:image/png;base64,", "side": 3}, frame, MEASURES[measure], chosen, compared=compared
+    )
 
 
 def test_a_measure_names_its_ends_and_the_chosen_head():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
-    assert own.finding == "Entropy: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
-    assert own.note == "L0 H1 has 0.25 bits." and own.method.startswith(MEASURES["entropy"].caption)
+    assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
+    assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
+    assert own.live.data["depths"] == "100,9,55" and own.method.startswith(MEASURES["entropy"].caption)
     assert not own.one_head and own.table["entropy"].tolist() == [2.75, 0.25, 1.5]
     assert own.picture(Look())["datasets"]["heads"][2]["entropy"] == 1.5
 
@@ -67,14 +77,31 @@ def test_the_opened_map_has_each_words_largest_weight_as_a_table(encoder, sides)
     assert most["weight"].tolist() == pytest.approx(top.values.tolist())
 
 
-def test_lines_name_the_largest_weight_and_refuse_a_head_that_is_none(encoder):
-    word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
-    (own,) = word_lines(encoder, {"A": word}, ["L0 H10", "rollout"])  # in rollout [CLS] gets more
-    assert own.finding == 'Of the words in A, "river" gets most, in L0 H10: 0.63.' and own.sentences == ("A",)
-    row = word.sentence.weights(0, 10)[word.positions[0]]
-    assert own.table["weight"][own.table["row"] == "L0 H10"].tolist() == pytest.approx(row.tolist(), abs=1e-6)
-    with pytest.raises(ValueError, match="Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got 'L9 H0'"):
-        next(word_lines(encoder, {"A": word}, ["L9 H0"]))
+def test_small_maps_are_those_of_all_heads(encoder):
+    encoding = encoder.encode("We sat on the bank.")
+    own = small_maps(encoding)
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(own["picture"].split(",")[1]))))[..., 1]
+    assert own["side"] == 8 and picture.shape == (6 * 8, 12 * 8)
+    weights = encoding.weights(3, 7).numpy()
+    assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
+
+
+def test_a_habit_names_the_words_that_the_head_joins(encoder):
+    frame = labelled_sentences()
+    profiles, moves = (stored(name, encoder, frame).report for name in ("head_profiles", "hidden_words"))
+    own = habit(encoder, profiles, frame, Head(0, 10), moves)
+    place = own.table.iloc[0]
+    words = own.live.data["rows"][0]["words"]
+    assert [word["text"] for word in words if word["number"]] == [place["to"]]
+    drawn = str(own.picture(Look()))
+    assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
+    assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
+    best = moves.heads.query("word == 'all'").sort_values("share").iloc[-1]
+    assert (best["layer"], best["head"]) == (0, 10)
+    share, leads = numbers.decimal(100 * best["share"], 1), numbers.share(best["leads"])
+    assert (
+        f"moves {share} % of the distance to its other sense: place 1 of 72, first in {leads} of resamples." in own.note
+    )
 
 
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
@@ -83,7 +110,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({}, "fits no named pattern: 40 % to special tokens and 21 % to the token itself, the rest elsewhere."),
+        ({}, "has no fixed habit: 40 % of its weight to special tokens, 21 % to the token itself, the rest elsewhere."),
         (
             {"next token": 0.5, "broad": 0.91},
             "has an entropy of at least nine tenths of the largest possible (0.91) and at least half of the weight on the token "

@@ -59,7 +59,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         f"scan = read_scan({folder_path(opened)!r})",
         f"notebook.scanned(scan, {measure!r}, chosen='{head}')",
     )
-    show_panel(views.means(means, measure, head, scan.n_rows), key="scanned", clicks=True)
+    show_panel(views.means(means, measure, head, scan.n_rows))
     st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
     if scan.n_rejected:
         show_rejected(scan.rejects().head(Settings.read().max_rows))

@@ -48,7 +48,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
         show_panel(panel, choose=choose, states=("open",) if opens else ())
     for panel, place in zip(narrow, side_by_side()):
         with place:
-            show_panel(panel, key="sense-heads", clicks=panel.name == "heads")
+            show_panel(panel)
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
@@ -64,7 +64,7 @@ def show_separation(asked: Labelled, head: Head) -> None:
         report = asked.report(SeparationReport, "senses", "Senses, word", separation)
         for panel, column in zip(views.separation_panels(report, head), side_by_side(width=FOLDED)):
             with column:
-                show_panel(panel, key="attention adds", clicks=panel.name == "attention adds")
+                show_panel(panel)
         if not asked.encoder.patchable:
             st.info(f"Heads can be compared only where their outputs can be read: {asked.encoder.patch_reason}")
         show_rejected(report.rejected)

@@ -11,7 +11,7 @@ from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import literal, say, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
-from selfattn.dashboard.pickers import keep_head, segmented
+from selfattn.dashboard.pickers import segmented, settled_head
 from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
@@ -77,7 +77,7 @@ found = answer.hidden_of(encoder, pair, way)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
 page.leading = answer.leading_head_of(encoder, pair, way)
-show_part("kept_head", lambda: keep_head(page.leading), computes=False)
+page.head = settled_head(encoder, page.leading)
 note_hidden(encoder, way)
 asked = guess.asked()
 with page.beside:

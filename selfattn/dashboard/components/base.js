@@ -141,11 +141,11 @@ class View {
 const views = new WeakMap(); // by parentElement
 
 /** Show the data in the parent's view, of this kind, made by the first call. Returns the clean-up of this call. */
-function showIn(Kind, name, { data, parentElement, setStateValue }) {
+function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValue }) {
   const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
-  view.show(data, setStateValue);
+  view.show(data, setStateValue, setTriggerValue);
   // A call that a later one has overtaken is cleaned up as well, while the view lives on.
   return () => {
     if (view.calls !== call) return;
@@ -206,16 +206,19 @@ function headMap(layers, heads, choose, preview) {
   const setStop = addArrowKeys(cells, heads);
   const drawn = []; // by cell
 
-  /** Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one. */
-  function paint({ label, values, largest, printed, chosen, shown }) {
+  /**
+   * Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one.
+   * said: each value in words; without it they are percentages.
+   */
+  function paint({ label, values, largest, printed, chosen, shown, said }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {
       const value = values?.[head] ?? null;
-      const drawing = [value, largest, head === chosen, head === shown].join();
+      const drawing = [value, largest, head === chosen, head === shown, said?.[head]].join();
       if (drawing === drawn[head]) return;
       drawn[head] = drawing;
       const depth = clamp(Math.abs(value) / largest, 1);
-      const text = value === null ? "" : `: ${percent(value)}`;
+      const text = value === null ? "" : `: ${said ? said[head] : percent(value)}`;
       cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);
       flag(cell, { away: value < 0, deep: depth > 0.6, shown: head === shown });
       assign(cell, "aria-selected", head === chosen);
@@ -223,7 +226,7 @@ function headMap(layers, heads, choose, preview) {
       assign(cell, "data-tip", headLabel(head, heads) + text);
       write(cell, Math.abs(value) >= printed && layers <= 12 ? percent(value) : "");
     });
-    if (!node.contains(node.getRootNode().activeElement)) setStop(chosen);
+    if (!node.contains(node.getRootNode().activeElement)) setStop(Math.max(chosen, 0));
   }
-  return { node, paint };
+  return { node, cells, paint };
 }

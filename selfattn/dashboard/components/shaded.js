@@ -7,6 +7,7 @@ export default function shaded({ data, parentElement, setStateValue }) {
   const list = lists.get(parentElement) ?? newList(parentElement);
   const rows = data.rows.map((row, at) => rowNode(row, data.open, () => setStateValue("open", at)));
   list.body.replaceChildren(element("div", "rows", rows), ...moreButton(rows, data.first));
+  flag(list.root, { weights: data.kind === "weights" });
   if (data.open) addArrowKeys(rows, 1);
   const call = (list.calls += 1);
   // A call that a later one has overtaken is cleaned up as well, while the list lives on.

@@ -1,0 +1,69 @@
+"""The data of the component `heads`, by dashboard/components/heads.schema.json: a map of all heads, one of them chosen."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from selfattn.charts.head_map import HOW
+from selfattn.encoders.capture import Head
+from selfattn.numbers import decimal
+
+
+def plain_heads(layers: int, heads: int, chosen: Head, label: str) -> dict[str, Any]:
+    """A map to choose a head in, without numbers."""
+    return {
+        "version": 1,
+        "key": f"{layers} x {heads}",
+        "layers": layers,
+        "heads": heads,
+        "chosen": chosen.layer * heads + chosen.head,
+        "clicks": True,
+        "label": label,
+        "kind": "plain",
+        "depths": "",
+        "said": [],
+        "scale": None,
+        "maps": None,
+    }
+
+
+def heads_data(
+    frame: pd.DataFrame,
+    measure: str,
+    chosen: Head | str,
+    *,
+    kind: str = "effect",
+    title: str | Sequence[str] = "effect of removing",
+    unit: str = "",
+    maps: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Colour each head by a measure. frame: tidy_tables.heads_frame; of no head but those in it can one be chosen.
+
+    kind: "weights" for numbers from 0; else both signs have a colour. title: the measure's name in words. maps: by the schema.
+    """
+    frame = frame.sort_values(["layer", "head"])
+    values, names = frame[measure].tolist(), frame["name"].tolist()
+    largest = max((abs(value) for value in values if value == value), default=0.0) or 1.0
+    share, signed = measure == "share", kind != "weights"
+    places = max(1 if share else 2 + signed, 1 - math.floor(math.log10(100 * largest if share else largest)))
+
+    def write(value: float) -> str:
+        unit_of = "\u00a0%" if share else f" {unit}".rstrip()
+        return (
+            "" if value != value else decimal(100 * value if share else value, places, "+" if signed else "") + unit_of
+        )
+
+    about = title if isinstance(title, str) else ", ".join(title)
+    ways = [f" ({way})" for way in frame[HOW]] if HOW in frame else [""] * len(frame)
+    layers, heads = (int(frame[column].nunique()) for column in ("layer", "head"))
+    return {
+        **plain_heads(layers, heads, Head(0, 0), f"All heads: {about}"),
+        "chosen": names.index(str(chosen)) if str(chosen) in names else -1,
+        "kind": "effect" if signed else "weights",
+        "depths": ",".join("" if value != value else str(round(100 * value / largest)) for value in values),
+        "said": [write(value) + way for value, way in zip(values, ways)],
+        "scale": {"low": write(-largest) if signed else "0", "high": write(largest), "about": about},
+        "maps": maps,
+    }

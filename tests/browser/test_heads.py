@@ -1,0 +1,101 @@
+"""The component `heads` in a real Chromium: by the mouse, by the keyboard, in both colour schemes and with maps of its own."""
+
+from functools import partial
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from selfattn import Head
+from selfattn.charts.head_map import one_picture
+from selfattn.tidy_tables import heads_frame
+from selfattn.views.heads_data import heads_data, plain_heads
+from tests.browser.component import contrast, focused, settle
+
+pytestmark = pytest.mark.browser
+
+EFFECT = torch.linspace(-0.5, 1.0, 72).reshape(6, 12)
+MEASURED = heads_data(heads_frame(effect=EFFECT), "effect", Head(0, 10), title="effect of removing it")
+MAPS = {"picture": one_picture([np.eye(8) if i == 25 else np.ones((8, 8)) for i in range(72)], 12, 8), "side": 8}
+COLOUR = "(cell) => getComputedStyle(cell).backgroundColor.match(/[\\d.]+/g).map(Number)"
+
+
+@pytest.fixture
+def open_heads(open_component):
+    return partial(open_component, "heads")
+
+
+def cell(page, layer, head):
+    return page.get_by_role("gridcell", name=f"head {head} of layer {layer}", exact=False).first
+
+
+def chosen(page):
+    return page.get_by_role("gridcell", selected=True).get_attribute("aria-label")
+
+
+def told(page):
+    return page.evaluate("told")
+
+
+def test_a_click_or_enter_chooses_a_head_and_arrow_keys_move(open_heads):
+    page = open_heads(MEASURED)
+    assert chosen(page) == "head 10 of layer 0: −0.289"
+    assert page.locator(".below").inner_text().split("\n")[0] == "L0 H10: −0.289"
+    cell(page, 2, 5).click()
+    for key in ("ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert focused(page) == "head 40" and told(page) == [["head", 29]]
+    assert page.locator(".tip").inner_text() == "L3 H4: +0.345"
+    page.keyboard.press("Enter")
+    assert told(page) == [["head", 29], ["head", 40]] and chosen(page) == "head 4 of layer 3: +0.345"
+    page.evaluate("data => { show(data); }", MEASURED | {"chosen": 12, "said": ["new"] * 72})
+    settle(page)
+    assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
+
+
+def test_colours_say_sign_and_size(open_heads):
+    for scheme in ("light", "dark"):
+        page = open_heads(MEASURED, scheme=scheme)
+        away, none, toward = (cell(page, *place).evaluate(COLOUR) for place in ((0, 0), (2, 0), (5, 11)))
+        assert len({tuple(each) for each in (away, none, toward)}) == 3
+        page.evaluate("data => { show(data); }", MEASURED | {"kind": "weights"})
+        assert toward not in [weight := cell(page, 5, 11).evaluate(COLOUR), away] and weight != away
+        page.evaluate("data => { show(data); }", MEASURED)
+        assert cell(page, 5, 11).evaluate(COLOUR) == toward
+        assert page.locator(".legend").inner_text().split() == ["−1.000", "+1.000", "effect", "of", "removing", "it"]
+        muted, paper = (
+            page.locator(f".{name}").first.evaluate(
+                "(node, of) => getComputedStyle(node)[of].match(/\\d+/g).map(Number)", of
+            )
+            for name, of in (("legend", "color"), ("selfattn", "color"))
+        )
+        ground = (15, 19, 26) if scheme == "dark" else (255, 255, 255)
+        assert contrast(muted, ground) >= 4.5 and contrast(paper, ground) >= 7
+
+
+def test_each_map_is_cut_from_the_picture_of_all(open_heads):
+    page = open_heads(MEASURED | {"maps": MAPS}, width=800)
+    box = cell(page, 2, 1).locator(".picture").bounding_box()
+    image = np.asarray(Image.open(BytesIO(page.screenshot(clip=box))).convert("L"), float)
+    step, places = len(image) / 8, np.arange(8) + 0.5
+    inked = image[np.ix_((places * step).astype(int), (places * step).astype(int))] < 128
+    assert inked.tolist() == np.eye(8, dtype=bool).tolist()
+    other = cell(page, 2, 2).locator(".picture").bounding_box()
+    assert np.asarray(Image.open(BytesIO(page.screenshot(clip=other))).convert("L"))[5:-5, 5:-5].max() < 128
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(6, 12), (12, 12), (24, 16), (1, 1)])
+def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
+    page = open_heads(plain_heads(layers, heads, Head(layers - 1, heads - 1), "Head"), width=328)
+    assert page.get_by_role("gridcell").count() == layers * heads
+    assert page.evaluate("document.documentElement.scrollWidth") <= 328
+    assert page.locator(".below").inner_text() == f"Head: L{layers - 1} H{heads - 1}"
+    assert page.locator(".axis").evaluate_all("all => all.every((each) => each.scrollWidth <= each.clientWidth + 1)")
+
+
+def test_a_file_shows_heads_and_tells_nobody(open_heads):
+    page = open_heads(MEASURED | {"clicks": False})
+    cell(page, 2, 5).click()
+    assert told(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
