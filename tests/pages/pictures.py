@@ -39,14 +39,8 @@ def charts(at):
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# What a component's data alone have.
+# The part that only this component's data have.
 ONLY = {"way": "guess", "kernel": "columns", "shaded": "open", "heads": "depths", "similar": "cosines"}
-    "way": "guess",
-    "kernel": "columns",
-    "shaded": "open",
-    "heads": "depths",
-    "similar": "cosines",
-}  # what a component's data alone have
 
 
 def live(at, name):
