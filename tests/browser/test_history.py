@@ -65,7 +65,7 @@ def test_many_choices_and_one_press_of_back(page, server):
     expect(page).to_have_url(f"{server}/from-scratch")
     forward(page)
     expect(page).to_have_url(address)
-    expect_head(page, 0, 8)
+    expect_head(page, 0, 9)
 
 
 def test_back_opens_each_page_as_it_was(page, server):

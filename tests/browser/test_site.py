@@ -122,7 +122,7 @@ def test_components_of_two_names(open_file, tmp_path, monkeypatch):
     (tmp_path / "base.css").write_text("")
     (tmp_path / "base.js").write_text("const shared = 1;")
     monkeypatch.setattr("selfattn.export.component_page.FOLDER", tmp_path)
-    monkeypatch.setattr("selfattn.panel._schema", lambda name: type("Any", (), {"validate": lambda self, data: None})())
+    monkeypatch.setattr("selfattn.panel._validator", lambda name: lambda data: None)
     parts = [place(Live(name, {"said": said}), "") for name, said in (("two", "a"), ("one", "b"), ("two", "c"))]
     file = tmp_path / "page.html"
     file.write_text(report.document("Title", parts, ["one", "two"]), "utf-8")

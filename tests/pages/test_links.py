@@ -400,6 +400,8 @@ def test_a_files_link_opens_its_encoder(folder):
     at = open_link(**link)
     assert said(at) == []
     assert at.session_state["head"] == "L1 H1"
-    assert any(text.value.startswith(f"{folder.name}\n") for text in at.sidebar.text)
+    assert at.sidebar.selectbox(key="model").value == "another ..." and at.sidebar.text_input(key="other").value == str(
+        folder
+    )
     link = dict(parse_qsl(urlparse(view_link(load_encoder(), model="another ...", other="elsewhere")).query))
     assert link == {"model": "all-MiniLM-L6-v2", "content": BUNDLED_CONTENT[:8]}

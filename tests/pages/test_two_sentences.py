@@ -211,6 +211,7 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch)
 
 def test_the_script_runs_once(main_view, monkeypatch):
     """Exact heads come by the figure alone; "Download" has them at once."""
+    monkeypatch.setattr(answer, "alone", lambda: True)
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download

@@ -19,11 +19,15 @@ def limits(at: AppTest) -> list[str]:
     return [element.value[5:] for element in at.markdown if element.value.startswith("#### ")]
 
 
+def pictures(at: AppTest) -> int:
+    return len([*at.get("vega_lite_chart"), *at.get("bidi_component")])
+
+
 def test_each_limit_has_its_picture_and_stored_reports_are_used(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("computed"))
     at = open_page(PAGE)
-    assert len(limits(at)) == len(at.get("vega_lite_chart")) == 6
+    assert len(limits(at)) == pictures(at) == 6
 
 
 def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, monkeypatch):
@@ -36,7 +40,7 @@ def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, monkeypatch)
     kept("separation", partial(senses.separation, shuffles=20))
     monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     at = open_page(PAGE)
-    assert [name for name, _ in asked] == ["hidden_words", "separation"] and len(at.get("vega_lite_chart")) == 6
+    assert [name for name, _ in asked] == ["hidden_words", "separation"] and pictures(at) == 6
     for _, frame in asked:
         assert frame.groupby("word")["sense"].value_counts().tolist() == [4] * 6
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
