@@ -111,7 +111,7 @@ def answers(at):
 
 def effects(at):
     """Each head's effect, as the map says it."""
-    return pd.Series([float(each.replace("−", "-")) for each in live(at, "heads")["said"]])
+    return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
 def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path):
