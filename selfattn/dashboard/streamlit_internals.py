@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, add_script_run_ctx, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 HELD = 32  # files; each is a few megabytes at most
 
@@ -72,9 +73,10 @@ def working_for(session: Any) -> Iterator[None]:
 
 
 def run_part_next(key: str) -> None:
-    """Run a part of the page (`show_part`) once more when this run has ended. A new run of the page takes its place.
+    """Run a part of the page (`show_part`) once more when this run has ended. A run that waits already takes its place.
 
-    st.rerun() takes a part's key in callbacks only, and would cut this run off. No issue was found.
+    st.rerun() takes a part's key in callbacks only, and would cut this run off. No issue was found. Two requests become one, with
+    the address and page of the second: this one must not come second, for the visitor may be on the way to another page.
     """
     context = this_session()
     data = RerunData(
@@ -82,7 +84,10 @@ def run_part_next(key: str) -> None:
         fragment_id_queue=context.fragment_storage.resolve_target(key),
         cached_message_hashes=context.cached_message_hashes, context_info=context.context_info,
     )  # fmt: skip
-    context.script_requests.request_rerun(data)
+    requests = context.script_requests
+    with requests._lock:
+        if requests._state == ScriptRequestType.CONTINUE:
+            requests._request_rerun_locked(data)
 
 
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
