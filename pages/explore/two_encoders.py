@@ -102,6 +102,6 @@ if not why:
     with places[1]:
         show_over_many(first, second, chosen)
     show_similarity(first, second, text)
-for panel, place in zip(maps, side_by_side(len(maps), views.MAP + 90)):
+for panel, place in zip(maps, side_by_side(len(maps), views.MAP + 64)):
     with place:
         show_panel(panel)

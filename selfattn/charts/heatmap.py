@@ -61,16 +61,18 @@ def heatmap(
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written
-        bar = {"title": None, **SWATCHES, "format": written, "tickCount": 3}
+        bar = {"title": None, **SWATCHES, "format": written}
         look = {"labelLimit": 160, "labelPadding": 6}
         right = label_axis(columns, orient="top", labelAngle=-45, title=f"{names[1]} →", **look)
         axes = _axes(columns, right, rows, label_axis(rows, labelAngle=0, title=names[0], **look))
     else:
         width, most = size, max(map(len, beside), default=len(columns))
         height = size * len(rows) / most if beside else size
-        bar = {"title": legend or "weight", **SWATCHES, "format": short, "tickCount": 4}
+        bar = {"title": legend or "weight", **SWATCHES, "format": short}
         axes = token_axes(rows, columns, theme, sides, names, beside)
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
+    bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
+    bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
@@ -121,8 +123,18 @@ def token_axes(
         n = max(most, len(labels))
         return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
 
-    right = axis(columns, orient="top", labelAngle=-60, minExtent=54, title=f"{names[1]} →")
-    return _axes(columns, right, rows, axis(rows, minExtent=limit + GAP if beside else 60, title=names[0]), most)
+    right = axis(
+        columns,
+        orient="top",
+        labelAngle=-60,
+        labelBaseline="middle",
+        labelPadding=7,
+        minExtent=54,
+        title=f"{names[1]} →",
+    )
+    return _axes(
+        columns, right, rows, axis(rows, minExtent=limit + GAP if beside else 44, labelPadding=5, title=names[0]), most
+    )
 
 
 def _axes(columns: Sequence[str], across: Spec, rows: Sequence[str], down: Spec, most: int = 0) -> dict[str, Spec]:

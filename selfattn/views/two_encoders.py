@@ -17,9 +17,10 @@ from selfattn.tidy_tables import named_heads, weights_frame
 from selfattn.views.dots_and_heads import dots_panel, heads_panel, named
 from selfattn.words import numbered
 
-MAP = 270  # pixels: three maps fit side by side in a window of 1440
+MAP = 296  # pixels: three maps fit side by side in a window of 1440
 MINUS = "second minus first"
 LEADERS = 6  # pairs of words that are listed
+CELL = "A cell: how much of the head's weight lies elsewhere in the second encoder."
 WORDS_ONLY = "Words only: without special tokens each row is scaled up to sum to 1 again."
 
 
@@ -33,24 +34,25 @@ def one_sentence(compared: EncoderComparison, titles: Sequence[str]) -> Iterator
 
 
 def row(compared: EncoderComparison, titles: Sequence[str]) -> Panel:
-    """What the word whose rows differ most attends to, in both."""
+    """The words to which the word that differs most attends, in both."""
     elsewhere = compared.difference.abs().sum(dim=1) / 2
     at = int(elsewhere.argmax())
-    words, moved = compared.words, compared.difference[at]
+    words, most = numbered(compared.words), int(compared.difference[at].abs().argmax())
     sides = zip(titles, (compared.first, compared.second))
-    parts = [
-        dot_rows(numbered(words), pd.DataFrame({"weight": own[at]}), "weight", series=title) for title, own in sides
-    ]
+    parts = [dot_rows(words, pd.DataFrame({"weight": own[at]}), "weight", series=title) for title, own in sides]
     drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     distance = float(elsewhere[at])
-    finding = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second.'
+    finding, note = "Every word looks at the same words in both.", ""
+    if distance:
+        one, other = (numbers.weight(float(own[at, most])) for own in (compared.first, compared.second))
+        finding = f'Where "{words[at]}" looks: {one} on "{words[most]}" in the first, {other} in the second.'
+        note = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second. '
     left_out = (
         f" One of the two can't read, so it is left out: {', '.join(compared.left_out)}." if compared.left_out else ""
     )
-    most = f'Most goes from "{words[int(moved.argmin())]}" to "{words[int(moved.argmax())]}". ' if distance else ""
     return dots_panel(
         "row", finding, drawn, domain=(0.0, 1.02 * float(drawn["value"].max())), format=".2f",
-        note=f"{most}{WORDS_ONLY}{left_out}", one_head=True,
+        title=f'weight from "{words[at]}"', note=f"{note}{WORDS_ONLY}{left_out}", one_head=True,
     )  # fmt: skip
 
 
@@ -98,20 +100,28 @@ def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Panel:
     own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
     known = own["others"] == own["others"]  # a layer of one head has no others
     same = int((frame["high"].fillna(frame["distance"]) >= frame["others"]).sum())
-    most = f"{named(far)} differs most: {numbers.weight(far['distance'])} of its weight lies elsewhere."
+    most = f"{named(far)} differs most: {numbers.weight(far['distance'])}"
     span = f" (95 %: {numbers.span(own['low'], own['high'], numbers.weight)})" if own["low"] == own["low"] else ""
     others = f"; from the other heads of its layer {numbers.weight(own['others'])}" if known else ""
     left_out = ""
     if len(report.rejected):
         at, reason = report.rejected.iloc[0]
         left_out = f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}"
-    finding = f"{same} of {len(frame)} heads are as far from their counterparts as from other heads." if known else most
+    finding = _nearer(same, len(frame)) if known else f"{most} of its weight lies elsewhere."
     n, over = int(own["n"]), numbers.weight(own["distance"])
     return heads_panel(
         "counterparts", finding, named_heads(report.heads.drop(columns="n")), "distance", head,
         look_of={"kind": "weights", "title": "weight elsewhere"},
-        note=f"{f'{most} ' if known else ''}{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
+        note=f"{CELL} {f'{most}. ' if known else ''}{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
         method="The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
         "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its counterpart "
         "as from the other heads of its layer is no longer the same head.",
     )  # fmt: skip
+
+
+def _nearer(same: int, n: int) -> str:
+    """Count the heads that are no nearer to their counterpart than to the other heads of their layer."""
+    if not same:
+        return "Each head is nearer to its own counterpart than to other heads."
+    are, their = ("is", "its") if same == 1 else ("are", "their")
+    return f"{same} of {n} heads {are} no nearer to {their} own counterpart than to other heads."

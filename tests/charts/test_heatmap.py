@@ -47,6 +47,15 @@ def test_differences_by_rounding_keep_their_digit(scale, label):
     assert label in texts(spec, "legend-label")
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels"), [("weights", ["0", "0.25", "0.49", "0.74"]), ("signed", ["−0.74", "0", "+0.74"])]
+)
+def test_a_legend_ends_with_the_largest_number(kind, labels):
+    assert (
+        texts(heatmap(np.array([[0.74, -0.3]]), ["a"], LIGHT, columns=["b", "c"], kind=kind), "legend-label") == labels
+    )
+
+
 def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
     words = ['"', "if", "\\", "<script>alert(1)</script>", "datum.x", "${x}", "constructor", "银行", "the", "the"]
     spec = heatmap(np.eye(10), words, LIGHT)

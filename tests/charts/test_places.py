@@ -138,6 +138,15 @@ def intervals():
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
 
 
+def pairs():
+    """Two dots a row at one height, joined: the lower one's number to its left."""
+    both = pd.DataFrame({"group": "", "label": [word for word in FEW for _ in "ab"], "series": [*"ab"] * 3})
+    both = both.assign(value=[0.2, 0.6, 0.7, 0.4, 0.5, 0.5], low=np.nan, high=np.nan)
+    texts = {"y": FEW * 2, "text": ["60 %", "70 %", "50 %", "20 %", "40 %", "50 %"]}
+    marks = {"symbol": {"y": [word for word in FEW for _ in "ab"]}, "rule": {"y": FEW}, "text": texts}
+    return draw.dots(both, LIGHT, width=600), {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": FEW, **marks}
+
+
 def a_against_b():
     weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
     frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
@@ -156,6 +165,7 @@ CHARTS = {
     "bar_list": a_list,
     "butterfly": a_against_b,
     "dots": intervals,
+    "dots, pairs": pairs,
     "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,

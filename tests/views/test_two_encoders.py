@@ -13,7 +13,7 @@ from selfattn.encoders.capture import Head
 from selfattn.panel import Look
 from selfattn.senses import CheckpointsReport
 from selfattn.views import two_encoders
-from tests.charts.scene import drawn
+from tests.charts.scene import drawn, texts
 
 FIRST = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.1, 0.7], [0.3, 0.3, 0.4]])
 SECOND = torch.tensor([[0.8, 0.1, 0.1], [0.5, 0.4, 0.1], [0.3, 0.3, 0.4]])
@@ -31,13 +31,12 @@ def over(heads, rejected=NONE):
 
 def test_the_row_that_differs_most_comes_first_then_the_maps():
     row, difference, first, second = two_encoders.one_sentence(COMPARED, TITLES)
-    assert row.finding == '"bank" differs most: 0.60 of its weight lies elsewhere in the second.'
-    assert row.note.startswith('Most goes from "the" to "the".') or row.note.startswith(
-        'Most goes from "the" to "bank".'
-    )
+    assert row.finding == 'Where "bank" looks: 0.70 on "the (2)" in the first, 0.10 in the second.'
+    assert row.note.startswith('"bank" differs most: 0.60 of its weight lies elsewhere in the second. Words only')
     assert row.note.endswith("One of the two can't read, so it is left out: x.")
-    numbers = [item["text"] for item in drawn(row.picture(Look(width=600)), "text")]
-    assert numbers == ["0.20", "0.50", "0.10", "0.40", "0.70", "0.10"]
+    picture = row.picture(Look(width=600))
+    assert [item["text"] for item in drawn(picture, "text")] == ["0.50", "0.40", "0.70", "0.20", "0.10", "0.10"]
+    assert texts(picture, "axis-title") == ['weight from "bank"']
     assert difference.finding == 'Largest difference: −0.60, from "bank" to "the".'
     assert first.finding == 'Largest weight: 0.90, from "the" to "the".' and second.finding.startswith(
         "Largest weight: 0.80"
@@ -47,18 +46,32 @@ def test_the_row_that_differs_most_comes_first_then_the_maps():
 
 def test_heads_over_many_sentences():
     heads = over(HEADS, pd.DataFrame({"row": [2], "reason": ["too long."]}))
-    assert heads.finding == "1 of 2 heads are as far from their counterparts as from other heads."
+    assert heads.finding == "1 of 2 heads is no nearer to its own counterpart than to other heads."
     assert heads.note == (
-        "Head 1 of layer 0 differs most: 0.40 of its weight lies elsewhere. "
+        "A cell: how much of the head's weight lies elsewhere in the second encoder. Head 1 of layer 0 differs most: 0.40. "
         "L0 H0, over 7 sentences: 0.10 (95 %: 0.05 to 0.20); from the other heads of its layer 0.50. Left out: 1 of 8 sentences; "
         "the first is number 3: too long."
     )  # fmt: skip
 
 
+def test_heads_that_are_all_nearer_or_none():
+    nearer = over(HEADS.assign(others=0.7)).finding
+    assert nearer == "Each head is nearer to its own counterpart than to other heads."
+    none = over(HEADS.assign(others=0.1)).finding
+    assert none == "2 of 2 heads are no nearer to their own counterpart than to other heads."
+
+
+def test_the_same_weights_twice_have_no_word_that_differs():
+    row = two_encoders.row(replace(COMPARED, second=FIRST), TITLES)
+    assert row.finding == "Every word looks at the same words in both." and row.note.startswith("Words only")
+
+
 def test_one_text_has_no_interval_and_a_single_head_no_others():
     heads = over(HEADS[["layer", "head", "distance"]].assign(n=1, low=math.nan, high=math.nan, others=math.nan))
     assert heads.finding == "Head 1 of layer 0 differs most: 0.40 of its weight lies elsewhere."
-    assert heads.note == "L0 H0, over 1 sentence: 0.10."
+    assert heads.note == (
+        "A cell: how much of the head's weight lies elsewhere in the second encoder. L0 H0, over 1 sentence: 0.10."
+    )
 
 
 def test_pairs_of_words_whose_parts_differ_most(encoder):
