@@ -44,7 +44,7 @@ class Session:
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
         # Where heads are clicked: id, the part that runs, heads a layer, and whether it tells by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
-        # By its id: the field of WidgetState, and what is picked. A trigger is told once.
+        # By its id: the field of WidgetState, and what is picked; told once.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -124,7 +124,7 @@ class Session:
                 setattr(state, kind, value)
         for held, picked in self._picked.items():
             message.rerun_script.widget_states.widgets.add(id=held, **picked)
-        self._picked = {held: picked for held, picked in self._picked.items() if "json_value" in picked}
+        self._picked.clear()
         self._socket.send(message.SerializeToString())
 
     def _read(self) -> Run:
