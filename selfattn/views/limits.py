@@ -3,7 +3,6 @@
 import math
 
 import pandas as pd
-import torch
 
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
@@ -27,16 +26,21 @@ def other_weights(passage: Encoding) -> Panel | None:
     if rows.moved < 0.01:
         return None
     top = rows.before.topk(SHOWN).indices.tolist()
-    columns = {"its own weights": rows.before[top], "other weights, same result": rows.after[top]}
-    frame = pd.DataFrame({"token": [f"{place}: {passage.tokens[place]}" for place in top], **columns})
-    most = 1.2 * float(torch.stack([*columns.values()]).max())  # one scale for both, with room for the numbers
+    columns = {
+        title: [*row[top].tolist(), float(row.sum() - row[top].sum())]
+        for title, row in {"its own weights": rows.before, "other weights, same result": rows.after}.items()
+    }
+    tokens = [*(f"{place}: {passage.tokens[place]}" for place in top), "all other tokens"]
+    frame = pd.DataFrame({"token": tokens, **columns})
+    most = 1.2 * max(map(max, columns.values()))  # one scale for both, with room for the numbers
     return lesson_panel(
         "other weights",
         f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
-        {title: drawing(bar_list, frame, title, domain=(0, most)) for title in columns},
-        note=f"The two contexts differ by {error(rows.difference)}.",
+        {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
+        note=f"The two contexts differ by {error(rows.difference)}. The text: {passage.text}",
         method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. Drawn "
-        f"is the row, of all heads, whose largest weight can fall furthest; its {SHOWN} largest of {len(rows.before)} weights.",
+        f"is the row, of all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum of the "
+        f"other {len(rows.before) - SHOWN}.",
     )
 
 

@@ -25,9 +25,11 @@ def test_other_weights_move_and_their_result_stays(encoder):
     head, rows = counterexamples.freest_row(passage, 2)
     panel = limits.other_weights(passage)
     assert panel.finding.startswith(f'{share(rows.moved)} of the weight of "train"'.replace(" %", "\u00a0%"))
-    assert f"{head} would" in panel.finding and error(rows.difference) in panel.note
+    assert f"{head} would" in panel.finding
+    assert panel.note == f"The two contexts differ by {error(rows.difference)}. The text: {passage.text}"
     top = rows.before.topk(8).indices
-    own, other = (each[top].numpy() for each in (rows.before, rows.after))
+    own, other = ([*each[top].tolist(), 1 - float(each[top].sum())] for each in (rows.before, rows.after))
+    assert list(panel.table["token"].dropna())[-1] == "all other tokens"
     drawn_weights = [panel.table[column].dropna() for column in panel.table if column.endswith(("weights", "result"))]
     assert all(np.allclose(shown, each, atol=1e-6) for shown, each in zip(drawn_weights, (own, other), strict=True))
     assert limits.other_weights(encoder.encode("Two words.")) is None
