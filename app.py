@@ -38,8 +38,7 @@ def show() -> None:
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
         # All heads: two columns, and in a narrow window the chosen head right beneath the map of all.
-        ".st-key-all_heads{flex-wrap:wrap}.st-key-all_heads>*{min-width:0!important}"
-        ".st-key-all_heads>:first-child{flex:6 1 560px!important}.st-key-all_heads>:last-child{flex:5 1 460px!important}"
+        ".st-key-all_heads{flex-wrap:wrap}.st-key-all_heads>*{flex:1 1 530px!important;min-width:0!important}"
         "@media(max-width:1100px){.st-key-all_heads>*,.st-key-all_heads>*>*{display:contents!important}"
         ".st-key-all_heads>*>*>*{order:2;width:100%!important}.st-key-all_heads :has(>.st-key-grid){order:0}"
         ".st-key-all_heads :has(>.st-key-opened_head){order:1}}"

@@ -71,9 +71,10 @@ def sections(encoder: Encoder) -> Iterator[tuple[str, Panel | str]]:
         separated = stored_or_few(SeparationReport, encoder, separation)
         best = Head(*separated.heads.loc[separated.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
         yield "A sense that can be separated is not a sense that a head found", senses.adds(separated, best)
+    yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
+    if encoder.recomputable:
         weights, _ = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
         yield "A head that passes one test may be lucky", limits.lucky_head(weights)
-    yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
 
 
 heading("What it cannot tell")
@@ -85,10 +86,9 @@ if encoder.recomputable:
     this_page().python = f"{load(encoder)}\n{call}"
 else:
     say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
-row: list = []
-for title, shown in sections(encoder):
-    row = row or side_by_side()
-    with row.pop(0):
+columns = side_by_side()
+for place, (title, shown) in enumerate(sections(encoder)):
+    with columns[place % 2]:
         st.markdown(f"#### {title}")
         if isinstance(shown, str):
             say(shown)

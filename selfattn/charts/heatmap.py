@@ -54,10 +54,10 @@ def heatmap(
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
     maximum = maximum or float(np.nanmax(np.abs(matrix), initial=0.0)) or 1e-12
-    written = numbers if isinstance(numbers, str) else WEIGHT
-    precise, short = (FINE, WEIGHT) if kind == "weights" else ("+.4f", fitting(maximum))
+    precise, short, written = (FINE, WEIGHT, WEIGHT) if kind == "weights" else ("+.4f", fitting(maximum), WEIGHT)
     if kind != "weights" and maximum < ROUNDING:
-        precise = short = f"+{ERROR}"
+        precise = short = written = f"+{ERROR}"
+    written = numbers if isinstance(numbers, str) else written
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written

@@ -11,7 +11,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 760  # pixels, as it is drawn unless asked otherwise
-TEXT, SMALL = 18, 12.5  # pixels of letters
+TEXT, HEADING, SMALL = 18, 14, 12.5  # pixels of letters
 LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between two sentences
 
 
@@ -20,6 +20,8 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     for row in data["rows"]:
+        if heading := row.get("heading"):
+            y = sheet.lines(0, y + HEADING, wrapped(heading, width, HEADING), HEADING, theme.ink) + GAP / 2
         y = sheet.lines(0, y + SMALL, wrapped(row["said"], width, SMALL), SMALL, theme.muted)
         words = placed_words(row, width, TEXT)
         for one in words:

@@ -11,7 +11,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 10  # sentences a head
+TOP = 4  # sentences a head; two from the middle follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,7 +20,8 @@ class HeadProfiles(OfTables):
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
     sentences: pd.DataFrame
-    # layer, head, row (the frame's index label), to (the other word), weight; the largest first
+    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight: the TOP largest and
+    # the two in the middle
     n: int  # sentences
 
 
@@ -44,13 +45,14 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
         words.append([] if best is None else [[others[i].label for i in layer] for layer in best.indices.tolist()])
     means = torch.stack(patterns).mean(0).flatten(1).tolist()
     values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)
-    sentences = []
+    sentences, middle = [], (len(words) - 1) // 2
+    ranks = sorted({*range(min(TOP, len(words))), middle, len(words) // 2})
     for layer, head in encoder.all_heads:
-        for value, place in zip(values[:TOP, layer, head].tolist(), order[:TOP, layer, head].tolist()):
+        for rank, value, place in zip(ranks, values[ranks, layer, head].tolist(), order[ranks, layer, head].tolist()):
             if words[place]:
-                sentences.append((layer, head, usable.index[place], words[place][layer][head], value))
+                sentences.append((layer, head, rank, usable.index[place], words[place][layer][head], value))
     return HeadProfiles(
         patterns=pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(**dict(zip(PATTERNS, means))),
-        sentences=pd.DataFrame(sentences, columns=["layer", "head", "row", "to", "weight"]),
+        sentences=pd.DataFrame(sentences, columns=["layer", "head", "rank", "row", "to", "weight"]),
         n=len(usable),
     )

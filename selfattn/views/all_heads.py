@@ -22,6 +22,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles
 from selfattn.senses.telling_words import HiddenWordsReport
+from selfattn.senses.what_heads_do import TOP
 from selfattn.tidy_tables import sentence_words, weights_frame
 from selfattn.views.heads_data import heads_data
 from selfattn.views.one_head import left_out, surest_word
@@ -163,13 +164,17 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
 def habit(
     encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head, moves: HiddenWordsReport | None
 ) -> Panel:
-    """The panel of what a head does over labelled sentences, with those in which it joins the word to another most.
+    """The panel of what a head does over labelled sentences: where it joins the word to another most, and two typical ones.
 
     frame: of the reports. moves: how far the word moves when another is hidden in one head alone; None: not measured.
     """
     patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
-    rows, joined, said = [], [], {}
-    for row, to, weight in zip(own["row"], own["to"], own["weight"]):
+    rows, joined, said, headings = [], [], {}, {}
+    for rank, row, to, weight in own[["rank", "row", "to", "weight"]].itertuples(index=False):
+        if rank == 0:
+            headings[row] = f"Where it looks most strongly, of {report.n} sentences"
+        elif rank >= TOP and len(headings) == 1:
+            headings[row] = f"Typical ones: half of the {report.n} have a larger weight, half a smaller"
         text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
         said[row] = f"{asked}: {sense}"
         joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
@@ -181,14 +186,14 @@ def habit(
     return Panel(
         name="over many sentences",
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
-        alt=f"The sentences in which {head} attends most from the labelled word to another: {', '.join(joined)}.",
+        alt=f"Sentences in which {head} attends most from the labelled word to another, then typical ones: {', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: own, "patterns": lambda: report.patterns}),
         note=_leads(moves, head) if moves else "",
         method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
-        "weight, two thirds for special tokens. Beneath are the sentences in which the head gives another word most of the "
-        "labelled word's weight.",
+        "weight, two thirds for special tokens. Each sentence shows the other word that gets most of the labelled word's "
+        "weight; sentences are ordered by that weight.",
         one_head=True,
-        **shaded_picture(shaded_data(words, said, tint, OPEN) | {"kind": "weights"}),
+        **shaded_picture(shaded_data(words, said, tint, OPEN, headings) | {"kind": "weights"}),
     )
 
 

@@ -3,7 +3,6 @@
 import math
 
 import pandas as pd
-import torch
 
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
@@ -17,7 +16,7 @@ from selfattn.views.dots_and_heads import dots_panel, share
 from selfattn.views.lesson import drawing, lesson_panel
 from selfattn.views.rounding import noise_floor
 
-CELL, TOKEN = 21, 26  # pixels: of a head, of a token
+CELL = 17  # pixels
 SHOWN = 8  # tokens with the largest weights
 
 
@@ -27,46 +26,45 @@ def other_weights(passage: Encoding) -> Panel | None:
     if rows.moved < 0.01:
         return None
     top = rows.before.topk(SHOWN).indices.tolist()
-    columns = {"its own weights": rows.before[top], "other weights, same result": rows.after[top]}
-    frame = pd.DataFrame({"token": [f"{place}: {passage.tokens[place]}" for place in top], **columns})
-    most = 1.2 * float(torch.stack([*columns.values()]).max())  # one scale for both, with room for the numbers
+    columns = {
+        title: [*row[top].tolist(), float(row.sum() - row[top].sum())]
+        for title, row in {"its own weights": rows.before, "other weights, same result": rows.after}.items()
+    }
+    tokens = [*(f"{place}: {passage.tokens[place]}" for place in top), "all other tokens"]
+    frame = pd.DataFrame({"token": tokens, **columns})
+    most = 1.2 * max(map(max, columns.values()))  # one scale for both, with room for the numbers
     return lesson_panel(
         "other weights",
         f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
-        {title: drawing(bar_list, frame, title, domain=(0, most)) for title in columns},
-        note=f"The two contexts differ by {error(rows.difference)}.",
+        {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
+        note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by {error(rows.difference)}.',
         method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. Drawn "
-        f"is the row, of all heads, whose largest weight can fall furthest; its {SHOWN} largest of {len(rows.before)} weights.",
+        f"is the row, of all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum of the "
+        f"other {len(rows.before) - SHOWN}. The text: {passage.text}",
     )
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """Each head removed in turn: on two senses, and on the control pair. together: all of them at once.
+    """The heads' effects when each is removed in turn, beside `together`, the effect of removing all at once.
 
     heads: tidy_tables.heads_frame with effect and control.
     """
     heads, noise = noise_floor(heads, "effect", precision)
-    most = heads[["effect", "control"]].abs().max()
-    maps = {"two senses": "effect", "one sense: the control": "control"}
-    look_of = {
-        "kind": "effect",
-        "maximum": float(most.max()),
-        "cell": CELL,
-        "numbers": None,
-        "names": ("layer", "head"),
+    alone, control = (heads.loc[heads[name].abs().idxmax(), name] for name in ("effect", "control"))
+    summed = heads["effect"].sum()
+    bars = {
+        "one at a time, summed": summed,
+        "all together": together,
+        "largest of one head": alone,
+        "largest of one head, control": control,
     }
-    names = {name: [*map(str, sorted(set(heads[name])))] for name in ("layer", "head")}
-    tables = {title: heads.pivot(index="layer", columns="head", values=name) for title, name in maps.items()}
+    frame = pd.DataFrame({"token": [*bars], "change of the cosine": [*bars.values()]})
     return lesson_panel(
         "removed heads",
-        f"Removed one at a time, the heads' effects add up to {change(heads['effect'].sum())}; removed together they make "
+        f"Removed one at a time, the heads change the cosine by {change(summed)} in all; removed together, by "
         f"{change(together)}.",
-        {
-            title: drawing(heatmap, table.to_numpy(), names["layer"], columns=names["head"], **look_of)
-            for title, table in tables.items()
-        },
-        note=f"Without a head two sentences of one sense move as well: by up to {effect(most['control'])}, those of two senses "
-        f"by up to {effect(most['effect'])}. {noise}".rstrip(),
+        {title: drawing(bar_list, frame, title, number="+.3f", marked=1) for title in frame.columns[1:]},
+        note=f"One head alone also moves two sentences of one sense, the control: by {effect(control)}. {noise}".rstrip(),
         method="The effect of removing a head at every position is the change of the cosine of the two vectors. Heads can take "
         "over from one another and work against one another, so single effects say little about all.",
     )
@@ -96,16 +94,18 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """The kernel's weights and torch's own on noise."""
+    """The kernel's weights on noise, and how they differ from torch's own."""
     own, other = counterexamples.noise_weights()
-    places = [*map(str, range(len(own)))]
-    look_of = {"maximum": float(own.max()), "cell": TOKEN, "numbers": None}
-    maps = {"by the kernel": own, "by torch": other}
+    places, difference = [*map(str, range(len(own)))], own - other
+    maps = {"the kernel's weights": (own, "weights"), "their difference to torch's": (difference, "signed")}
     return lesson_panel(
         "recomputed noise",
-        f"The kernel recomputes pure noise, too: it differs from torch by {error(float((own - other).abs().max()))}.",
-        {title: drawing(heatmap, each.numpy(), places, **look_of) for title, each in maps.items()},
+        f"The kernel recomputes pure noise, too: it differs from torch by {error(float(difference.abs().max()))}.",
+        {
+            title: drawing(heatmap, each.numpy(), places, kind=kind, cell=CELL, numbers=None)
+            for title, (each, kind) in maps.items()
+        },
         note="“Recomputed” is about the formula, never about what the numbers mean.",
         method="Queries and keys are drawn at random. The recomputation says that attention's formula, with an encoder's own "
-        "scale and mask, gives the model's own numbers.",
+        "scale and mask, gives the model's own numbers. The difference has a scale of its own.",
     )

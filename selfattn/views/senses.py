@@ -258,12 +258,16 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     """What attention adds to the better of two baselines, head by head."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
-    most = f"Most on {best['name']}: {numbers.change(best['adds'])}"
+    most = f"Best: {best['name']}, {numbers.effect(best['adds'])}"
     if best["adds_low"] == best["adds_low"]:
         sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
-        finding = f"On {sure} of {n} heads attention surely adds something; by chance about {round(0.025 * n)} would."
-        span = numbers.span(best["adds_low"], best["adds_high"], numbers.change)
-        note = f"{most} (95 % interval {span}). On {below} it surely takes something away."
+        chance = f"where chance alone would make {round(0.025 * n)}"
+        if below:
+            finding = f"On {below} of {n} heads attention takes something away; on {sure} it adds, {chance}."
+        else:
+            finding = f"On {sure} of {n} heads attention adds something, {chance}."
+        span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
+        note = f"{most} (95 % interval {span})."
     else:
         finding = f"On {(table['adds'] > 0).sum()} of {n} heads attention adds something."
         note = f"{most}. One word has no interval."
@@ -272,7 +276,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="How often a head's output tells the senses apart, minus the better of two baselines: the same values with equal "
         "weights, and the word's own value. One half of a word's sentences chooses the baseline, the other scores. Where "
-        "attention adds nothing, an average over the sentence or the word alone would do as well.\n\n"
+        "attention adds nothing, an average over the sentence or the word alone would do as well. Heads are counted whose 95 % "
+        "interval over words excludes 0.\n\n"
         f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
         f"({numbers.count(report.shuffles)} shuffles); {(table['p_value'] < 0.05).sum()} heads do. That alone does not show that "
         "attention found the sense.",

@@ -28,16 +28,21 @@ class Tint:
     level: float = -math.inf  # words are tinted, and their numbers printed, from here on
 
 
-def shaded_data(frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "") -> dict[str, Any]:
+def shaded_data(
+    frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
+) -> dict[str, Any]:
     """By shaded.schema.json. frame: tidy_tables.shaded_frame or explained_words_frame; its first column says which row of `said`.
 
     said: the line above each sentence. open: what a click on a row does; "": nothing.
+    headings: above some of the rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     own = {key: list(part[columns].itertuples(index=False, name=None)) for key, part in frame.groupby(frame.columns[0])}
     for key, line in said.items():
         text = "".join(f"{' ' * gap}{text}" for text, gap, *_ in own[key])
-        rows.append({"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(own[key], tint)})
+        row = {"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(own[key], tint)}
+        heading = {"heading": headings[key]} if headings and key in headings else {}
+        rows.append(row | heading)
     key = hashlib.sha256(json.dumps([rows, open]).encode()).hexdigest()[:16]
     return {"version": 1, "key": key, "open": open, "first": FIRST, "rows": rows}
 

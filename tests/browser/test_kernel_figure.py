@@ -256,6 +256,7 @@ def test_both_sentences_or_a_switch(open_kernel, name, width, both):
 def test_the_default_fits_a_screen(open_kernel):
     page = open_kernel(VARIANTS["bank"], 1100)
     assert page.locator(".selfattn").bounding_box()["height"] <= 760
+    expect(page.locator(".key").first).to_be_hidden()  # the head of the strips says it
 
 
 def test_a_phone_shows_the_lit_rows_strips(open_kernel):
@@ -266,6 +267,8 @@ def test_a_phone_shows_the_lit_rows_strips(open_kernel):
     other = page.locator(".side.shown .row:not(.lit, .query, .sums) .strip").first
     expect(other).to_be_hidden()
     assert lit.first.bounding_box()["width"] > 300
+    expect(page.locator(".side.shown .key")).to_have_text("(blue above 0, red below)")
+    expect(page.locator(".side.shown .key")).to_be_visible()
 
 
 # Texts that may not touch each other.

@@ -93,7 +93,15 @@ def test_a_habit_names_the_words_that_the_head_joins(encoder):
     place = own.table.iloc[0]
     words = own.live.data["rows"][0]["words"]
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
+    headings = [row.get("heading", "") for row in own.live.data["rows"]]
+    strongest, typical = (
+        "Where it looks most strongly, of 768 sentences",
+        "Typical ones: half of the 768 have a larger weight",
+    )
+    assert [text.partition(", half a")[0] for text in headings] == [strongest, "", "", "", typical, ""]
+    assert own.table["rank"].tolist() == [0, 1, 2, 3, 383, 384]
     drawn = str(own.picture(Look()))
+    assert strongest in drawn and typical in drawn
     assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
     best = moves.heads.query("word == 'all'").sort_values("share").iloc[-1]

@@ -85,8 +85,8 @@ def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels,
         "heads": f"{where} carries the most: alone, {share(first['share'], 1)} of the distance.",
         "layers": f"After layer {best['layer']} the word's vector tells the senses apart in {hits(best['accuracy'])} of 100 "
         "sentences.",
-        "attention adds": f"On {(separated.heads['adds_low'] > 0).sum()} of 72 heads attention surely adds something; by chance "
-        "about 2 would.",
+        "attention adds": f"On {(separated.heads['adds_high'] < 0).sum()} of 72 heads attention takes something away; on "
+        f"{(separated.heads['adds_low'] > 0).sum()} it adds, where chance alone would make 2.",
     }  # fmt: skip
     assert [*panels] == ["sentences", "one word", "attention", "heads", "layers", "attention adds"]
     tables = [table for panel in panels.values() for table in panel.tables]
@@ -197,6 +197,18 @@ def test_where_moves_go_the_wrong_way_as_often_nothing_is_named(encoder, report)
     assert panel.finding == 'No single word moves "bank" further than chance does.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
     assert senses.heads(lot, HEAD).finding == "No head alone surely moves the word toward its other senses."
+
+
+def test_heads_that_only_add(separated):
+    heads = separated.heads.assign(adds_high=separated.heads["adds_high"].abs())
+    panel = senses.adds(replace(separated, heads=heads), HEAD)
+    sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
+    assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
+    span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
+    assert (
+        panel.note
+        == f"Best: {Head(int(best['layer']), int(best['head']))}, {numbers.effect(best['adds'])} (95 % interval {span})."
+    )
 
 
 def test_separation_of_one_word(separated):

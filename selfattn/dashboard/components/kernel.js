@@ -133,7 +133,10 @@ function sidePart(view, side) {
       element("bdi", "self", query.text),
     ]),
     element("div", "strip-cell", strips.query.node),
-    element("div", "small means", "its query: what it looks for"),
+    element("div", "small means", [
+      "its query: what it looks for",
+      element("span", "key", " (blue above 0, red below)"),
+    ]),
   ]);
   const sumCells = view.data.columns.map(({ id, kind }) => {
     if (id === "products") return element("div", "placeholder");

@@ -6,7 +6,8 @@ const lists = new WeakMap(); // by parentElement
 export default function shaded({ data, parentElement, setStateValue }) {
   const list = lists.get(parentElement) ?? newList(parentElement);
   const rows = data.rows.map((row, at) => rowNode(row, data.open, () => setStateValue("open", at)));
-  list.body.replaceChildren(element("div", "rows", rows), ...moreButton(rows, data.first));
+  const headed = data.rows.flatMap(({ heading }, at) => [heading && element("p", "heading", heading), rows[at]]);
+  list.body.replaceChildren(element("div", "rows", headed.filter(Boolean)), ...moreButton(rows, data.first));
   flag(list.root, { weights: data.kind === "weights" });
   if (data.open) addArrowKeys(rows, 1);
   const call = (list.calls += 1);
