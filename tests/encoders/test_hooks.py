@@ -62,9 +62,8 @@ def test_sixteen_threads_each_get_their_own(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    threads = (
-        torch.get_num_threads()
-    )  # new threads have another number where a page has run before; it moves the last bits
+    # New threads have another number of cores where a page has run before; it moves the last bits.
+    threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))
     assert len({tuple(numbers.shape) for numbers in alone}) > 8
