@@ -12,7 +12,7 @@ from tests.browser.component import open_component as open_component
 
 CALM = """() => {
     const idle = document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'
-        && !document.querySelector('[data-stale=true]');
+        && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]');
     window.calmSince = idle ? window.calmSince ?? performance.now() : null;
     return idle && performance.now() - window.calmSince >= 300;
 }"""
@@ -44,7 +44,10 @@ def watch(page: Page) -> list[str]:
 
 
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
-    """Wait until Streamlit's script has rested for 0.3 s: sliders and charts tell of a choice after up to 0.2 s."""
+    """Wait until Streamlit's script has rested for 0.3 s, and each widget has come in place of its grey box.
+
+    Sliders and charts tell of a choice after up to 0.2 s.
+    """
     page.evaluate("window.calmSince = null")
     page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)
 
