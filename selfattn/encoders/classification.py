@@ -13,10 +13,12 @@ from torch import Tensor, nn
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotFinite, brief
+from selfattn.encoders.errors import LoadError, NotFinite, brief
 from selfattn.encoders.heads_on_top import CLASSES, TAGS, NoHead, check_head, logits_of, read_head, take_encoder_out
 from selfattn.encoders.loading import PARITY
 from selfattn.encoders.memory import is_out_of_memory
+from selfattn.encoders.pooling import NoPooling, check_cross_encoder
+from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
@@ -110,8 +112,13 @@ class TagHead(ClassHead):
 def load_class_head(encoder: Encoder) -> ClassHead:
     """The classification head of an encoder's own checkpoint, measured on a short text against the whole model.
 
-    Raises NoHead where it has none, its classes aren't numbered from 0, or the logits of the two differ.
+    Raises NoHead where it has none, its classes aren't numbered from 0, the logits of the two differ, or the folder is a
+    CrossEncoder's with a setting that changes the score and isn't done here.
     """
+    try:
+        check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
+    except (NoPooling, LoadError) as error:
+        raise NoHead(f"{encoder.title}, saved by sentence-transformers, {error}") from None
     return _load(encoder, ClassHead, _activation(encoder.model.config))
 
 

@@ -46,11 +46,16 @@ TRANSFORMER = {
     **dict.fromkeys(("query_length", "document_length", "query_expansion", "tokenizer_name_or_path"), ()),
     **dict.fromkeys(ARGUMENTS, ({},)),
 }  # fmt: skip
+CROSS_ENCODER = TRANSFORMER | {
+    "transformer_task": ("sequence-classification",), "module_output_name": ("scores",),
+    "modality_config": ({"text": {"method": "forward", "method_output_name": "logits"}},),
+}  # fmt: skip
 POOLING = dict.fromkeys(
     (*OLD_KEYS, "pooling_mode", "word_embedding_dimension", "embedding_dimension", "include_prompt")
 )
 NORMALIZE = dict.fromkeys(("module_input_name", "module_output_name"), ("sentence_embedding",))
 WHOLE = {"default_prompt_name": (), "truncate_dim": (), "model_type": ("SentenceTransformer",)}
+WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
@@ -103,9 +108,9 @@ def read_pooling(folder: Path) -> Pooling:
         late = (
             ""
             if any("Pool" in name for name in names)
-            else (
-                " Without pooling there is a vector for each token, as in late interaction, and none of the sentence."
-            )
+            else " It is a cross-encoder: it gives two texts a score, and none of them a vector."
+            if read_json(folder / WHOLE_FILE, "pooling", {}).get("model_type") == "CrossEncoder"
+            else " Without pooling there is a vector for each token, as in late interaction, and none of the sentence."
         )
         raise NoPooling(
             f"makes its sentence vector by {', '.join(names)[:300]}; expected {', '.join(STEPS)} of sentence-transformers.{late}"
@@ -118,8 +123,16 @@ def read_pooling(folder: Path) -> Pooling:
         )
     for place in places[1:]:
         _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", "pooling", {}))
-    _check_whole(folder / "config_sentence_transformers.json", normalized=len(steps) == len(STEPS))
+    _check_whole(folder / WHOLE_FILE, normalized=len(steps) == len(STEPS))
     return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
+
+
+def check_cross_encoder(folder: Path) -> None:
+    """Refuse what changes the score in sentence-transformers' CrossEncoder and isn't done here. Raises NoPooling, LoadError."""
+    settings = read_json(folder / WHOLE_FILE, "pooling", {})
+    if settings.get("model_type") == "CrossEncoder":
+        _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
+        _max_tokens(folder, CROSS_ENCODER)
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
@@ -152,7 +165,7 @@ def _mode(file: Path) -> str:
     return modes[0]
 
 
-def _max_tokens(transformer: Path) -> int | None:
+def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
     """The number of tokens after which a text is cut. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, "pooling", {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
@@ -162,7 +175,7 @@ def _max_tokens(transformer: Path) -> int | None:
             settings[key] = {name: value for name, value in given.items() if name != "trust_remote_code"}
             if key in ("tokenizer_args", "processor_kwargs"):
                 most = settings[key].pop("model_max_length", most)
-    _check(file, TRANSFORMER, settings)
+    _check(file, harmless, settings)
     if most is not None and (type(most) is not int or most < 1):
         raise NoPooling(
             f"cuts texts after {str(most)[:80]!r} tokens (max_seq_length); expected a whole number from 1 up."

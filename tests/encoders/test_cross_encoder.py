@@ -1,6 +1,8 @@
 """A class head asked with two texts: its score is CrossEncoder's own, and hiding a word is transformers' mask at 0."""
 
+import json
 import logging
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,11 +10,12 @@ from sentence_transformers import CrossEncoder
 from torch.nn import Identity
 from transformers import AutoModelForSequenceClassification
 
-from selfattn import load_encoder
+from selfattn import TextError, load_encoder
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.targets import class_score
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.heads_on_top import NoHead
 
 pytestmark = pytest.mark.slow
 
@@ -68,3 +71,33 @@ def test_several_labels_have_the_margin_of_one(saved):
     found = explain(encoder, sentence, class_score(load_class_head(encoder), "neutral")(sentence), heads=())
     raw = theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity())[0]
     assert found.number == pytest.approx(float(raw[2] - max(raw[:2])), abs=1e-5)
+
+
+WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "message"),
+    [
+        (WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}, "for default_prompt_name = 'x'"),
+        (OWN, {"do_lower_case": True}, "for do_lower_case = 'True'"),
+    ],
+)
+def test_a_setting_that_changes_the_score_is_refused(saved, file, values, message):
+    folder, theirs = saved("RoBERTa")
+    load_class_head(load_encoder(folder))
+    Path(folder, file).write_text(json.dumps(json.loads(Path(folder, file).read_text()) | values))
+    scores = [each.predict([(QUERY, DOCUMENT)]).item() for each in (theirs, CrossEncoder(folder, device="cpu"))]
+    assert abs(scores[0] - scores[1]) > 1e-3
+    with pytest.raises(NoHead, match=f"saved by sentence-transformers, asks in .* {message}, which isn't done here"):
+        load_class_head(load_encoder(folder))
+
+
+def test_two_texts_that_cross_encoder_would_cut_are_refused(saved):
+    folder, theirs = saved("BERT")
+    theirs.max_seq_length = 12
+    theirs.save_pretrained(folder)
+    encoder = load_encoder(folder)
+    assert len(encoder.tokenize(QUERY).ids) == 7
+    with pytest.raises(TextError, match="reads at most 12"):
+        encoder.tokenize(QUERY, DOCUMENT)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from peft import AutoPeftModel, LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTransformer, SparseEncoder
 from sentence_transformers.sentence_transformer import modules
 from sentence_transformers.util import import_from_string
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments
@@ -337,3 +337,42 @@ def test_a_cased_vocabulary_that_no_file_explains(folder):
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy
     cased = opened(folder)
     assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))
+
+
+LATE = "Without pooling there is a vector for each token, as in late interaction, and none of the sentence"
+OTHERS = [
+    (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize; expected .* {LATE}"),
+    (SparseEncoder, {"masked_head": True}, "by Transformer, .*SpladePooling; expected"),
+    (CrossEncoder, {"classes": ("LABEL_0",)}, "It is a cross-encoder: it gives two texts a score, and none of them a"),
+]
+
+
+@pytest.mark.parametrize(("kind", "head", "message"), OTHERS, ids=[each[0].__name__ for each in OTHERS])
+def test_a_folder_of_another_kind_has_no_sentence_vector(kind, head, message, tmp_path):
+    kind(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)), device="cpu").save_pretrained(
+        str(tmp_path / "mine")
+    )
+    with pytest.raises(NoPooling, match=message):
+        load_pooling(opened(tmp_path / "mine"))
+
+
+def routed(template):
+    own = [[modules.Transformer(str(template)), modules.Pooling(32, "mean")] for _ in range(2)]
+    return modules.Router.for_query_document(*own)
+
+
+def static(template):
+    return modules.StaticEmbedding(AutoTokenizer.from_pretrained(template), embedding_dim=32)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (routed, r"not one saved model\. In it are document_0_Transformer, query_0_Transformer\. Name one"),
+        (static, "has no config.json, and no folder in it is a saved model"),
+    ],
+)
+def test_a_folder_without_one_encoder_is_refused(made, message, template, tmp_path):
+    SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
+    with pytest.raises(LoadError, match=message):
+        opened(tmp_path / "mine")
