@@ -11,17 +11,17 @@ from selfattn.panel import Look
 from selfattn.views.similar import put_together
 from tests.charts.scene import drawn, texts
 
-COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [0.6, 0.5, 0.5]])
+COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0, 0.5, 0.5]])
 
 
 @pytest.fixture(scope="module")
-def picture(encoder):
-    """picture(table) is of "We sat." and "She sat", whose parts are the table (4, 3)."""
+def panel(encoder):
+    """panel(table) is of "We sat." and "She sat", whose parts are the table (4, 3)."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
         parts = CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=table.double())
-        return put_together(*sides, COSINES, parts).picture(Look())
+        return put_together(*sides, COSINES, parts)
 
     return made
 
@@ -38,14 +38,19 @@ def test_a_curve_is_the_cubic_one():
     assert points[STEPS // 4] == pytest.approx([x, y])
 
 
-def test_a_number_has_the_colour_of_its_sign(picture):
-    colors = {item["text"]: item["fill"] for item in drawn(picture(torch.eye(4, 3) / 5), "text")}
+def test_a_number_has_the_colour_of_its_sign(panel):
+    colors = {item["text"]: item["fill"] for item in drawn(panel(torch.eye(4, 3) / 5).picture(Look()), "text")}
     assert {colors[number] for number in ("−0.10", "−0.20")} == {LIGHT.effect[0]}
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_a_sum_without_a_line_has_two_parts(picture):
+def test_a_sum_without_a_line_has_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair above the others
-    said = " ".join(texts(picture(table)))
+    said = " ".join(texts(panel(table).picture(Look())))
     assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in said
+
+
+def test_punctuation_is_no_deeper_than_the_deepest_word(panel):
+    words = panel(torch.eye(4, 3) / 5).live.data["sides"][0]["words"]
+    assert [(word["text"], word["depth"]) for word in words] == [("We", -33), ("sat", 100), (".", 100)]  # +0.4 of 0.3
