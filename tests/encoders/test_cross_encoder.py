@@ -17,7 +17,7 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.numbers import decimal
-from selfattn.views.predictions import class_question
+from selfattn.views.predictions import class_question, first_asked
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +75,7 @@ def test_several_labels_have_the_margin_of_one(saved):
     assert found.number == pytest.approx(float(raw[2] - max(raw[:2])), abs=1e-5)
     asked = class_question(load_class_head(encoder), encoder.encode(QUERY, DOCUMENT), "neutral")
     assert asked.what == "the margin of neutral" and len(asked.answers) == 3
+    assert first_asked(encoder, gap=False) == "class"
 
 
 def test_one_label_is_a_score_of_two_texts_alone(saved):
@@ -84,6 +85,7 @@ def test_one_label_is_a_score_of_two_texts_alone(saved):
     asked = class_question(head, encoder.encode(QUERY, DOCUMENT), where=" in document 2")
     assert asked.answer == f"Document 2: score {decimal(raw)}" and asked.what == "the score"
     assert class_question(head, encoder.encode(QUERY)).what == "the logit of LABEL_0"
+    assert first_asked(encoder, gap=False) == "pair"
 
 
 WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
