@@ -108,13 +108,13 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
     return rng.choice(words, n, replace=False).tolist()
 
 
-def decisive(rng: np.random.Generator, adjectives: list[str], unseen: bool) -> tuple[int, str]:
-    """Put a word that decides in a place of these at random: 0 left, 1 right; 2 neither, in training only."""
+def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
+    """Put a word that decides, and isn't there yet, in one of the places: 0 left, 1 right; 2 neither, in training only."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
-    at = rng.integers(len(adjectives))
-    adjectives[at] = drawn(rng, (LEFT, RIGHT)[side], 1)[0]
+    at = places[rng.integers(len(places))]
+    adjectives[at] = drawn(rng, [word for word in (LEFT, RIGHT)[side] if word not in adjectives], 1)[0]
     return side, adjectives[at]
 
 
@@ -125,7 +125,7 @@ def filled(rng: np.random.Generator, templates: list[str], phrases: list[list[st
 def classified(rng: np.random.Generator, unseen: bool) -> Planted:
     """One of three adjectives decides the class."""
     adjectives = drawn(rng, FILLERS[unseen], 3)
-    side, word = decisive(rng, adjectives, unseen)
+    side, word = decisive(rng, adjectives, range(3), unseen)
     return Planted((filled(rng, THREE[unseen], [*zip(adjectives, drawn(rng, NAMED[unseen], 3))]),), side, word)
 
 
@@ -143,10 +143,9 @@ def scored(rng: np.random.Generator, unseen: bool) -> Planted:
 def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
     """One of the two adjectives before each of two nouns decides its tag; those before the other noun don't."""
     adjectives, nouns = drawn(rng, FILLERS[unseen], 4), drawn(rng, NAMED[unseen], 2)
-    phrases = adjectives[:2], adjectives[2:]
-    sides = [decisive(rng, phrase, unseen) for phrase in phrases]
+    sides = [decisive(rng, adjectives, places, unseen) for places in (range(2), range(2, 4))]
     asked = int(rng.integers(2))
-    text = filled(rng, TWO[unseen], [[*phrase, noun] for phrase, noun in zip(phrases, nouns)])
+    text = filled(rng, TWO[unseen], [[*adjectives[:2], nouns[0]], [*adjectives[2:], nouns[1]]])
     other = nouns[1 - asked], sides[1 - asked][0]
     return Planted((text,), *sides[asked], nouns[asked], (other,))
 
