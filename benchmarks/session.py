@@ -14,6 +14,7 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+TELLING = "selfattn_kernel"  # the component that tells which head was chosen in the main view's, above it
 LONGEST = 240  # seconds that anything may take
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
@@ -44,6 +45,7 @@ class Session:
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
         # Where heads are clicked: id, the part that runs, heads a layer, and whether it tells by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
+        self._told_below = False
         # By its id: the field of WidgetState, and what is picked; told once.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
@@ -60,7 +62,7 @@ class Session:
         self._values.clear()
         self.widgets.clear()
         self.downloads.clear()
-        self.heads = None
+        self.heads, self._told_below = None, False
         self._picked.clear()
         self._ask()
         return self._read()
@@ -172,9 +174,13 @@ class Session:
         elif kind == "bidi_component":
             run.first_chart = run.first_chart or seconds
             data = json.loads(element.bidi_component.json)
+            component, known = element.bidi_component, self.heads
             if own := data.get("heads"):  # the main view's, or a map of all heads
                 trigger = isinstance(own, int)
-                self.heads = element.bidi_component.id, part, own if trigger else own["heads"], trigger
+                self.heads = component.id, part, own if trigger else own["heads"], trigger
+                self._told_below = not trigger
+            elif self._told_below and component.component_name == TELLING:
+                self.heads = component.id, part, known[2], True
 
 
 def _key(widget: str) -> str:

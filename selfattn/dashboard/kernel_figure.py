@@ -1,6 +1,6 @@
 """The kernel figure on a page: the token whose row it shows, chosen by a click and kept in the address."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,9 +56,12 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
     return tuple((name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
-def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:
-    """Show the panel of these sides: a click on a token asks for its row."""
-    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
+def show_kernel(
+    panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None
+) -> None:
+    """Show the panel of these sides: a click on a token asks for its row. choose_head: of a click in the figure above."""
+    states = ("query",) if choose_head is None else ("query", "head")
+    show_panel(panel, choose=partial(_choose, encoder, sides, choose_head), states=states)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
@@ -70,8 +73,12 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
     return max(float(each.abs().max()) for each in apart), max(known) if len(known) == len(separate) else None
 
 
-def _choose(encoder: Encoder, sides: Sides, state: str, value: Any) -> None:
+def _choose(
+    encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None, state: str, value: Any
+) -> None:
     """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
+    if state == "head" and choose_head:
+        choose_head(value)
     match value:
         case [int(number), int(position)] if 0 <= number < len(sides):
             name, side = list(sides.items())[number]

@@ -1,9 +1,11 @@
 """Draws the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
 
-All visitors share one process, which has a lower priority than the server and draws one picture at a time.
+All visitors share one process, which has a lower priority than the server and draws one picture at a time; a picture that
+was drawn a while ago isn't drawn again.
 """
 
 import contextlib
+import hashlib
 import os
 import signal
 import threading
@@ -16,47 +18,74 @@ from functools import cache, partialmethod
 from multiprocessing import get_context, parent_process
 from typing import Any
 
+import cachetools
+
 LONGEST = 60  # seconds per picture, at most
 NICENESS = 10
+KEPT = 32 * 2**20  # bytes of pictures, drawn before: of the main view a PNG has 0.9 MB
 
 _one_at_a_time = threading.RLock()
+_keeping = threading.Lock()
+_drawn: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(KEPT, getsizeof=len)  # by digests: see Painter._draw
 
 
 class Painter:
-    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before each picture."""
+    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before it draws a picture.
 
-    def __init__(self, still_wanted: Callable[[], None] = lambda: None):
+    turn: no other visitor's picture comes between those that are drawn until it closes; None: others may.
+    """
+
+    def __init__(self, still_wanted: Callable[[], None] = lambda: None, turn: contextlib.ExitStack | None = None):
         self._still_wanted = still_wanted
+        self._turn = turn
 
     def _draw(self, how: str, what: Any, **options: Any) -> Any:
-        with _one_at_a_time:
+        making = hashlib.sha256(repr((how, what, options)).encode("utf-8", "backslashreplace")).digest()
+        if (known := _known(making)) is not None:
+            return known
+        with contextlib.ExitStack() as turn:
+            (self._turn or turn).enter_context(_one_at_a_time)
             self._still_wanted()
-            begun = time.monotonic()
-            try:
-                return _submit(draw, how, what, options, LONGEST).result()
-            except BrokenProcessPool:
-                if time.monotonic() - begun < LONGEST:  # the process had ended before, which nobody had noticed yet
-                    with contextlib.suppress(BrokenProcessPool):
-                        return _submit(draw, how, what, options, LONGEST).result()
-                raise RuntimeError(
-                    f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller one, or the SVG."
-                ) from None
+            if (known := _known(making)) is not None:  # another visitor asked for it, too
+                return known
+            picture = _ask(how, what, options)
+        if len(picture) <= KEPT:
+            with _keeping:
+                _drawn[making] = picture
+        return picture
 
     vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
     svg_to_png = partialmethod(_draw, "svg_to_png")
+
+
+def _known(making: bytes) -> Any:
+    with _keeping:
+        return _drawn.get(making)
+
+
+def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
+    begun = time.monotonic()
+    try:
+        return _submit(draw, how, what, options, LONGEST).result()
+    except BrokenProcessPool:
+        if time.monotonic() - begun < LONGEST:  # the process had ended before, which nobody had noticed yet
+            with contextlib.suppress(BrokenProcessPool):
+                return _submit(draw, how, what, options, LONGEST).result()
+        raise RuntimeError(
+            f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller one, or the SVG."
+        ) from None
 
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None], one_file: bool = False) -> Iterator[None]:
     """Let the other process draw selfattn.export's pictures inside the `with`.
 
-    one_file: no other visitor's picture comes between those of a PNG, which takes three: so each waits less on average.
+    one_file: no other visitor's picture comes between those of a PNG, which takes two: so each waits less on average.
     """
     from selfattn.export.files import painter  # not at the top: the other process imports this file
 
-    with _one_at_a_time if one_file else contextlib.nullcontext():
-        still_wanted()
-        before = painter.set(Painter(still_wanted))
+    with contextlib.ExitStack() as turn:
+        before = painter.set(Painter(still_wanted, turn if one_file else None))
         try:
             yield
         finally:

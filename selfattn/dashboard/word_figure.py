@@ -82,10 +82,7 @@ def _names(encoder: Encoder, pair: Pair, way: str) -> list[list[str]]:
 
 def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> None:
     """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
-    if state == "head" and isinstance(value, int) and 0 <= value < len(encoder.all_heads):
-        head = encoder.all_heads[value]
-        session.HEAD.set(str(head))
-        note_in_address({session.HEAD: None if head == leading_head_of(encoder, pair, way) else str(head)})
+    if state == "head" and choose_head(encoder, pair, way, value):
         st.rerun(["head"])
     names = _names(encoder, pair, way)
     if state == "guess" and _offered(names, [value]) and value[1] is not None:
@@ -99,6 +96,16 @@ def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> N
             elif key in st.query_params:
                 del st.query_params[key]
         st.rerun(["figure", "head"])
+
+
+def choose_head(encoder: Encoder, pair: Pair, way: str, value: Any) -> bool:
+    """Choose the head of this number, and keep it in the address. False: there is no such head."""
+    if type(value) is not int or not 0 <= value < len(encoder.all_heads):
+        return False
+    head = encoder.all_heads[value]
+    session.HEAD.set(str(head))
+    note_in_address({session.HEAD: None if head == leading_head_of(encoder, pair, way) else str(head)})
+    return True
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:

@@ -201,6 +201,7 @@ class Recorder:
     patches, hidden: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
     differentiable=True: what is computed can be differentiated by the recorded contexts, with gradients switched on.
     joins: the layers at which further copies of the batch's one sentence join it (`joining.py`), in order.
+    narrow: the last layer, and the positions that go on after its attention.
     """
 
     def __init__(
@@ -210,6 +211,7 @@ class Recorder:
         differentiable: bool = False,
         hidden: Sequence[Collection[Hide]] = (),
         joins: Sequence[int] = (),
+        narrow: tuple[int, Sequence[int]] | None = None,
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
@@ -217,12 +219,18 @@ class Recorder:
         self.keep = keep
         self._differentiable = differentiable
         self._joins = joins
+        self._last, self.rows = narrow or (None, ())
+        self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
         self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
 
     def joining(self) -> int:
         """How many copies join at the coming layer."""
         return sum(layer == self.n_calls for layer in self._joins)
+
+    def last_rows(self) -> Sequence[int] | None:
+        """The positions that go on after the coming layer's attention; None: all."""
+        return self.rows if self.n_calls == self._last else None
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
         """The coming layer's mask with what is hidden in it, of the mask's own kind: (batch, n_heads or 1, n, n).

@@ -268,7 +268,7 @@ class Encoder(TextReader):
         def changed(some: Sequence[int]) -> list[Tensor]:
             chosen = [copies[at] for at in some]
             starts = [copy.start for copy in chosen]
-            own = self._joined(chosen, starts).mean(dim=1) if join else self.in_copies(chosen, layers)
+            own = self._joined(chosen, starts, self.narrowing).mean(dim=1) if join else self.in_copies(chosen, layers)
             self.check_finite(word.sentence, [own])
             return list(own)
 
@@ -294,32 +294,45 @@ class Encoder(TextReader):
         vectors = torch.stack([each.mean(dim=0) for each in own.split([len(word.positions) for word in words])])
         return vectors if layers else vectors[:, 0]
 
-    def _joined(self, copies: Sequence[Copy], joins: Sequence[int]) -> Tensor:
+    def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
         """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the sentence as it is first
+        rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
             patches, hidden = [copy.patches for copy in each], [copy.hidden for copy in each]
-            recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins)
+            only = (self.n_layers - 1, rows) if narrow else None
+            recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins, narrow=only)
             last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state
-            return last[1:, list(word.positions)].float().cpu()
+            return last[1:, slice(None) if narrow else rows].float().cpu()
 
     @cached_property
     def joinable(self) -> bool:
-        """Whether copies may join a pass at later layers: tried, with nothing changed. Lower precisions round by the batch."""
-        encoding, layers = self.encode(JOINING), range(self.n_layers)
-        if self.dtype != "float32" or not encoding.recordings:
+        """Whether copies may join a pass at later layers: tried. Lower precisions round by the batch."""
+        recordings = self.encode(JOINING).recordings
+        if self.dtype != "float32" or not recordings:
             return False
-        joining.install(self.model, [recording.module for recording in encoding.recordings])
+        joining.install(self.model, [recording.module for recording in recordings])
+        return self._joins_as_it_runs(narrow=False)
+
+    @cached_property
+    def narrowing(self) -> bool:
+        """Whether in their last layer only the word's rows may go on after the attention: tried, where copies may join."""
+        return self._joins_as_it_runs(narrow=True)
+
+    def _joins_as_it_runs(self, narrow: bool) -> bool:
+        encoding, layers = self.encode(JOINING), range(self.n_layers)
+        every = tuple(range(len(encoding.ids)))
+        word, zero = PlacedWord(encoding, (1, 3) if narrow else every), torch.zeros(self.d_head)
+        copies = [Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]
         try:
-            joined = self._joined([Copy(PlacedWord(encoding, tuple(range(len(encoding.ids)))))] * len(layers), layers)
+            joined = self._joined(copies, layers, narrow).mean(dim=1)
         except Exception as error:
             if is_out_of_memory(error):
                 raise
             return False
-        apart = joined - encoding.hidden[-1]
-        return len(joined) == len(layers) and float(apart.abs().max()) <= JOINED * float(
-            encoding.hidden[-1].abs().max()
-        )
+        own = self.in_copies(copies)
+        alike = joined.shape == own.shape
+        return alike and float((joined - own).abs().max()) <= JOINED * float(own.abs().max())
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
         """What each run changes: None every head alone; else each head alone, and those in a tuple together."""

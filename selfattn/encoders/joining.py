@@ -1,11 +1,12 @@
 """Copies of a sentence join its pass at the layer where each first differs from it: the layers before run once for all.
 
-A hook on each layer of the model, by the recorder of the pass. Families whose modules have no such layer are run in the plain
-way: `Encoder.joinable` tries it.
+In the last layer only the word's rows go on after the attention: no other row reaches the result. Hooks on each layer of the
+model and on its attention, by the recorder of the pass. Families whose modules allow neither are run in the plain way:
+`Encoder.joinable` and `Encoder.narrowing` try it.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from torch import Tensor, cat, nn
@@ -23,6 +24,8 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
             layer = _layer_around(model, names[module])
             if layer is not None and _join not in layer._forward_pre_hooks.values():
                 layer.register_forward_pre_hook(_join, with_kwargs=True)
+                module.register_forward_pre_hook(_widen, with_kwargs=True, prepend=True)  # before the hooks that record
+                module.register_forward_hook(_narrow)
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
@@ -34,16 +37,49 @@ def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
     return None
 
 
-def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> tuple[tuple, dict[str, Any]] | None:
-    """Add the copies that join here to the layer's input (batch, n, d_model), each as the sentence's own row."""
+Given = tuple[tuple, dict[str, Any]]  # a module's arguments
+
+
+def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
+    """Add the copies that join here to the layer's input, each as the sentence's own row; keep the rows that go on."""
     recorder = current_recorder()
-    count = 0 if recorder is None else recorder.joining()
-    if not count:
+    if recorder is None:
         return None
+    count, rows = recorder.joining(), recorder.last_rows()
+    if not count and rows is None:
+        return None
+
+    def changed(states: Tensor) -> Tensor:
+        states = cat([states, states[:1].expand(count, -1, -1)])
+        if rows is None:
+            return states
+        recorder.whole = states
+        return states[:, rows]
+
+    return _with_states(args, kwargs, changed)
+
+
+def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
+    """Give the last layer's attention all rows: the word attends to them."""
+    recorder = current_recorder()
+    whole = None if recorder is None else recorder.whole
+    return None if whole is None else _with_states(args, kwargs, lambda _: whole)
+
+
+def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
+    recorder = current_recorder()
+    if recorder is None or recorder.whole is None:
+        return None
+    recorder.whole, rows = None, recorder.rows
+    return (output[0][:, rows], *output[1:]) if isinstance(output, tuple) else output[:, rows]
+
+
+def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
+    """A module's arguments with its hidden states changed, the first of shape (batch, n, d_model)."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:
             if isinstance(given[key], Tensor) and given[key].dim() == 3:
-                given[key] = cat([given[key], given[key][:1].expand(count, -1, -1)])
+                given[key] = change(given[key])
                 return tuple(args), kwargs
     return None

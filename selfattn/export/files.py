@@ -105,14 +105,17 @@ def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: b
 
     plain: for print and slides, nothing above it that the chart doesn't have itself.
     """
-    if plain:
-        drawn = draw_svg(spec)
-    else:
-        drawn = draw_svg(titled(spec, provenance, svg_size(draw_svg(spec))[0]))
-    if width is not None:
-        drawn = _resized(drawn, width)
-    head, rest = drawn.split(">", 1)
+    head, rest = _drawn(spec, provenance, width, plain).split(">", 1)
     return f"{head}><metadata>{escape(drawable(provenance.json()))}</metadata>{rest}"
+
+
+def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
+    """`svg` without its metadata: the same text for the same picture, whoever asks for it."""
+    if not plain:
+        own = spec.get("width")  # of the plot, which spares a drawing to measure the chart
+        spec = titled(spec, provenance, own if isinstance(own, int | float) else svg_size(draw_svg(spec))[0])
+    picture = draw_svg(spec)
+    return picture if width is None else _resized(picture, width)
 
 
 def png(
@@ -124,11 +127,11 @@ def png(
     that no font here has are drawn as U+FFFD, and the provenance says so. Raises ValueError where the picture would have more
     than MAX_PIXELS pixels.
     """
-    picture = svg(spec, provenance, width, plain)
+    picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
     if lacking := without_font("".join(texts)):
         provenance = replace(provenance, note=font_note(lacking))
-        picture = svg(spec, provenance, width, plain).translate(dict.fromkeys(map(ord, lacking), REPLACEMENT))
+        picture = _drawn(spec, provenance, width, plain).translate(dict.fromkeys(map(ord, lacking), REPLACEMENT))
     wide, high = (side * scale for side in svg_size(picture))
     if not 1 <= wide * high <= MAX_PIXELS:
         raise ValueError(

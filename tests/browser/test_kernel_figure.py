@@ -193,6 +193,15 @@ def test_a_click_on_a_token_asks_for_its_row(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
+def test_a_head_chosen_above_is_told(open_kernel):
+    page = open_kernel(VARIANTS["bank"])
+    choose = """head => !dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))"""
+    assert page.evaluate(choose, 29) and page.evaluate(choose, 29)
+    assert page.evaluate("told") == [["head", 29]] * 2 and page.evaluate("sent") == []
+    page.evaluate("data => show(data)()", VARIANTS["bank"])  # and cleaned up
+    assert not page.evaluate(choose, 30) and page.evaluate("told.length") == 2
+
+
 def test_keyboard_alone(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)

@@ -70,6 +70,18 @@ def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, se
     expect(cell(page, 1, 10)).to_be_focused()
 
 
+def test_a_head_takes_one_run_of_one_part(page, server):
+    received = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
+    open_page(page, server)
+    received.clear()
+    cell(page, 2, 3).click()
+    expect(page.get_by_text("Head 3 of layer 2", exact=True)).to_be_visible()
+    wait_for_address(page, "head=L2+H3")
+    wait_until_idle(page)
+    assert 10 < len(received) <= 20
+
+
 @pytest.mark.parametrize("width", [1440, 800, 390])
 def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})

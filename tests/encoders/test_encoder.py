@@ -183,7 +183,7 @@ def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):
     ours.encode("We sat on the bank.")
     ours.encode_batch(["We sat on the bank.", "Rain."])
     ours.reference_weights("We sat on the bank.")
-    assert ours.joinable  # tried once
+    assert ours.joinable and ours.narrowing  # each tried once
     del given[3:]
     ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)])  # three copies join the sentence's own pass
     context_gradients(ours, [word], torch.ones(1, 384))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -18,6 +19,7 @@ from selfattn.stored_reports import stored
 from selfattn.views import scanned
 from selfattn.views.senses import one_word, opened
 from tests.pages.conftest import open_page
+from tests.senses.conftest import tiny_table
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +120,8 @@ def test_a_clicked_sentence_opens_in_the_main_view_beside_one_of_another_sense(e
 
 
 def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypatch):
-    made, own = [], senses.hidden_words(load_encoder(), few)
+    made, whole = [], stored("hidden_words", load_encoder(), labelled_sentences()).report
+    own = replace(whole, words=whole.words[whole.words["row"].isin(few.index)])
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
     at = open_page(PAGE)
     assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
@@ -153,22 +156,24 @@ def test_the_page_says_why_no_word_or_head_can_be_asked_for(few, checkpoint, mon
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, monkeypatch):
+def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, checkpoint, encoder_of, monkeypatch):
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("BERT")))
     made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
-    bad = [("No such word.", "bank", "money house"), ("$x$ :red[bank] <b> is on it", "bank", "money house")]
-    data = some(4, "bank").to_csv(index=False).encode() + table(bad).split(b"\n", 1)[1] + b"too,many,columns,here\n"
-    key = (encoder_key(load_encoder()), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
+    bad = [("No such word.", "bank", "money"), ("$x$ :red[bank] <b> is on it", "bank", "money")]
+    good = tiny_table("water", "money", words=("bank",))
+    data = good.to_csv(index=False).encode() + table(bad).split(b"\n", 1)[1] + b"too,many,columns,here\n"
+    key = (encoder_key(encoder_of("BERT")), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
     at.session_state[session.STOPPED] = key
     at = upload(at, "mine.csv", data)
     assert "Stopped." in said(at)
     at = at.button(key="run again").click().run()
     assert "1 word: others may differ." in said(at)
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
-    assert rejected["line"].tolist() == [12, 10] and rejected["reason"].str.contains("columns|not a word").all()
-    assert at.button(key="ask_hidden").label == "Ask this of 9 sentences"
+    assert rejected["line"].tolist() == [13, 11] and rejected["reason"].str.contains("columns|not a word").all()
+    assert at.button(key="ask_hidden").label == "Ask this of 10 sentences"
     at = at.button(key="ask_hidden").click().run()
-    assert len(made) == 1 and one_word({"": made[0]}).finding in said(at) and len(rows(at)) == 9
+    assert len(made) == 1 and one_word({"": made[0]}).finding in said(at) and len(rows(at)) == 10
 
 
 @pytest.mark.parametrize(

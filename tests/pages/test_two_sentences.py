@@ -9,7 +9,7 @@ import torch
 from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
-from selfattn.dashboard import answer, download, pickers, session, word_figure
+from selfattn.dashboard import answer, download, figures, pickers, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
@@ -130,6 +130,21 @@ def test_what_the_figure_does_not_offer_is_passed_over(encoder, monkeypatch, sta
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("it was taken over"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, pair, "senses", state, value)
+
+
+@pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
+def test_a_head_told_by_the_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
+    show, told = figures.show_live, [value]
+
+    def clicked(live, key, choose, *states):
+        show(live, key, choose, *states)
+        if "query" in states and told:
+            choose("head", told.pop())
+
+    monkeypatch.setattr(figures, "show_live", clicked)
+    at = main_view.run().run()
+    assert chosen_head(at) == (chosen or "L0 H10")
+    assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
 def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):

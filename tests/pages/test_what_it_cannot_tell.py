@@ -1,5 +1,7 @@
 """What it cannot tell: a picture for each limit, where nothing is stored, and where nothing can be hidden."""
 
+import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -7,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn import senses
 from selfattn.dashboard import compute_again
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from tests.pages.conftest import open_page
 
@@ -23,6 +26,15 @@ def pictures(at: AppTest) -> int:
     return len([*at.get("vega_lite_chart"), *at.get("bidi_component")])
 
 
+def longer(folder):
+    """A tiny BERT that reads 512 tokens: the page's passage has more than others can."""
+    family = FAMILIES["BERT"]
+    made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
+    settings = made / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model_max_length": 512}))
+    return made
+
+
 def test_each_limit_has_its_picture_and_stored_reports_are_used(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("computed"))
@@ -30,8 +42,9 @@ def test_each_limit_has_its_picture_and_stored_reports_are_used(monkeypatch):
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, monkeypatch):
+def test_where_nothing_is_stored_a_few_sentences_are_asked(tmp_path, monkeypatch):
     asked = []
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
     def kept(name, make):
         monkeypatch.setattr(senses, name, lambda own, few, **more: asked.append((name, few)) or make(own, few, **more))

@@ -12,7 +12,7 @@ from selfattn.dashboard.figures import current_look, literal, say, show_panel, s
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
-from selfattn.dashboard.word_figure import hidden_words_now
+from selfattn.dashboard.word_figure import choose_head, hidden_words_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Sides, against, head_maps
@@ -40,7 +40,8 @@ def show(encoder: Encoder, pair: Pair, way: str) -> None:
     st.markdown(f"**Head {head.head} of layer {head.layer}**{literal(said)}")
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
-        show_kernel(kernel_of(encoder, sides, head, queries_now(encoder, sides)), encoder, sides)
+        panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
+        show_kernel(panel, encoder, sides, partial(choose_head, encoder, pair, way))
     elif encoder.patchable:
         say(f"How this head computes them can't be shown: {encoder.reason}")
 

@@ -4,16 +4,30 @@ const FITTING = 26; // tokens of both sentences: with so many they are shown one
 const WIDE = 720; // pixels: from here on
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
-/** Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position]. */
+/**
+ * Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position], a head that
+ * is chosen in the figure above as the trigger "head".
+ */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
 /** The data; the row that is lit in each sentence, and the column. */
 class KernelView extends View {
-  show(given, send) {
+  constructor(parent, name) {
+    super(parent, name);
+    const take = (event) => {
+      if (!this.root.isConnected) return removeEventListener("selfattn-head", take);
+      if (!this.trigger) return;
+      event.preventDefault();
+      this.trigger("head", event.detail);
+    };
+    addEventListener("selfattn-head", take);
+  }
+
+  show(given, send, trigger) {
     const stays = given.key === this.given?.key;
-    Object.assign(this, { given, send });
+    Object.assign(this, { given, send, trigger });
     if (!stays) {
       this.query = null; // the one that the visitor moved to
       this.plane?.node.remove();

@@ -237,7 +237,8 @@ function headsPart(view) {
   const key = element("p", { class: "small ramp", "aria-hidden": "true" }, [away, element("span", "colours"), toward]);
   const choose = (head) => {
     view.set({ head });
-    view.send("head", head);
+    // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
+    if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
   const bars = barsPart(view);
