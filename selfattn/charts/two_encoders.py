@@ -10,7 +10,7 @@ from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, la
 from selfattn.numbers import change
 
 TALL, ROW = 380, (24, 38)  # pixels of all bars, and the least and the most of one
-NUMBER, LABEL = 46, 190  # pixels of a number beside its bar, and of a label
+NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
 WIDTH, HEIGHT = 552, 300  # pixels, as they are drawn unless asked otherwise
 LETTERS = {"labelFontSize": 14, "labelLimit": LABEL}
 
@@ -92,13 +92,16 @@ def beside_chance(
     ]
     at, line = {"x": x, "y": y}, {"x": field("place", **look), "y": field("place", **look)}
     written, said = {**at, "text": nominal("text")}, {"fontSize": 13.5, "color": theme.ink, "lineBreak": "\n"}
+    name = {"align": "right", "dx": -10, "dy": -8, "fontSize": 13.5, "fontWeight": "bold"}
     only = lambda test: [{"filter": test}]  # noqa: E731
+    label = "", only("datum.text")
     layers = [
         marks("line", line, "chance", strokeDash=[5, 4], strokeWidth=1.5, color=theme.muted),
         marks("rule", {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **color}, opacity=0.55, strokeWidth=1.5),
         marks("point", {**at, **color, "tooltip": tooltip}, filled=True, size=52, opacity=0.85),
         marks("point", at, "", [{"filter": {"field": "name", "equal": chosen}}], size=150, color=theme.ink, strokeWidth=2),
-        marks("text", {**written, **ink}, "", only("datum.text"), align="right", dx=-10, dy=-8, fontWeight="bold", fontSize=13.5),
+        marks("text", {**written, "color": {"value": theme.background}}, *label, **name, stroke=theme.background, strokeWidth=4),
+        marks("text", {**written, **ink}, *label, **name),
         marks("text", written, "sides", only("datum.above"), align="left", **said),
         marks("text", written, "sides", only("!datum.above"), align="right", **said),
     ]  # fmt: skip

@@ -21,7 +21,9 @@ class CheckpointsReport(OfTables):
     # layer, head, distance (of `counterpart_distances`, 0 to 1, the mean over the texts), n (texts), low and high (95 % of
     # resamples of the texts; NaN for one text), others (the mean distance from the counterparts of the other heads of its layer:
     # the control), nearer (whether even `high`, or of one text `distance`, is less than `others`)
-    by_chance: pd.DataFrame  # shift, nearer: how many heads are, each paired with the counterpart of that `shift` places on
+    by_chance: (
+        pd.DataFrame
+    )  # shift, nearer: how many heads are, each paired with the counterpart of that `shift` places on
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 

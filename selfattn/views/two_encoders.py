@@ -94,15 +94,14 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     if compared.left_out:
         notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
     return _bars(
-        "row", finding, drawn, names, f"What {word} attends to", 2, note=" ".join(notes), method=METHOD, one_head=True,
+        "row", finding, drawn, names, f"What {word} attends to", note=" ".join(notes), method=METHOD, one_head=True,
         tables={"row": frame},
     )  # fmt: skip
 
 
-def _bars(
-    name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, places: int, **parts: Any
-) -> Panel:
+def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
     """A panel of `difference_bars`. parts: of the panel."""
+    places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
     rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
         name=name,
@@ -172,7 +171,7 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
     )
     return _bars(
         "similarity", f"{pair} add {much} to the cosine than in {names[1]}.",
-        leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine", 3,
+        leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine",
         tables={"similarity": leading, "pairs": pairs},
         note=f"Cosine {numbers.cosine(first.cosine)} in {names[0]}, {numbers.cosine(second.cosine)} in {names[1]}.",
         method="With mean pooling the cosine of two texts is a sum over pairs of words: here each pair's part, in both.",
@@ -215,15 +214,15 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
     finding = _nearer(int(nearer.sum()), len(frame), int(wrong.max()), partner)
     marked = frame.loc[nearer, "name"] if nearer.sum() <= MARKED else []
     span = " to ".join(map(str, sorted({wrong.min(), wrong.max()})))
-    what = partner.split()[-1]
+    what, interval = partner.split()[-1], " with its 95 % interval" * bool(frame["high"].notna().any())
     return Panel(
         name="chance",
         finding=finding,
         picture=lambda look: beside_chance(frame, look.theme, [*marked, str(head)], str(head), what, width=look.width),
         alt=f"A dot a head: its distance from its own {what} over that from other heads' {what}s. {finding}",
         tables={"chance": frame},
-        note="A dot is a head with its 95 % interval, the chosen one ringed, nearer ones teal. Paired with another head's "
-        f"{what}, {span} of {len(frame)} heads are nearer.",
+        note=f"A dot is a head{interval}, the chosen one ringed, nearer ones teal. Paired with another head's {what}, "
+        f"{span} of {len(frame)} heads are nearer.",
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."

@@ -155,8 +155,8 @@ def heads_beside_chance():
     spec = draw.beside_chance(frame, LIGHT, FEW[:1], FEW[1], "twin", width=600)
     points = {"x": [*frame["others"], 0.3], "y": [*frame["distance"], 0.3]}
     ends = {"x": frame["others"], "y1": frame["low"], "y2": frame["high"]}
-    texts = {"x": [0.7, 0.03, 0.98], "y": [0.2, 0.95, 0.45]}
-    said = [FEW[0], "on the line:\nno nearer to its own twin", "below it:\nnearer to its own twin"]
+    texts = {"x": [0.7, 0.7, 0.03, 0.98], "y": [0.2, 0.2, 0.95, 0.45]}
+    said = [FEW[0], FEW[0], "on the line:\nno nearer to its own twin", "below it:\nnearer to its own twin"]
     return spec, {"line": {"x": [0, 1], "y": [0, 1]}, "rule": ends, "symbol": points, "text": {**texts, "text": said}}
 
 
