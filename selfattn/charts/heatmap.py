@@ -36,6 +36,7 @@ def heatmap(
     title: str = "",
     color: str | None = None,
     size: int = 400,
+    letters: int = 12,
     beside: Sequence[Sequence[str]] = (),
     legend: str = "",
     ends: Sequence[str] = (),
@@ -51,7 +52,7 @@ def heatmap(
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
-    ends: what numbers above and below 0 mean, for the legend.
+    letters: pixels of the labels of few rows. ends: names of what numbers above 0 are more in, and those below.
     beside: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
@@ -72,13 +73,13 @@ def heatmap(
         width, most = size, max(map(len, beside), default=len(columns))
         height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", **SWATCHES, "format": short}
-        axes = token_axes(rows, columns, theme, sides, names, beside)
+        axes = token_axes(rows, columns, theme, sides, names, beside, letters)
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
     if ends:
         size_of = f"format(abs(datum.value), {json.dumps(short.strip('+'))})"
-        meaning = f"{size_of} + ' ' + {expression(ends)}[datum.value > 0 ? 0 : 1]"
+        meaning = f"{size_of} + ' more in ' + {expression(ends)}[datum.value > 0 ? 0 : 1]"
         bar |= {"values": bar["values"][::-1], "direction": "vertical", "title": None, "labelLimit": 0}
         bar |= {"labelExpr": f"datum.value == 0 ? 'the same' : {meaning}", "labelFontSize": 13, "labelColor": theme.ink}
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
@@ -120,6 +121,7 @@ def token_axes(
     sides: Sequence[str],
     names: tuple[str, str],
     beside: Sequence[Sequence[str]],
+    letters: int,
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
     colors = [theme.sentence(side) for side in sides]
@@ -129,7 +131,7 @@ def token_axes(
 
     def axis(labels: Sequence[str], **more: Any) -> Spec:
         n = max(most, len(labels))
-        return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
+        return label_axis(labels, every=-(-n // LABELS), labelFontSize=letters if n <= 24 else 10, **look, **more)
 
     right = axis(
         columns,

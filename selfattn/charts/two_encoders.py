@@ -11,64 +11,52 @@ from selfattn.numbers import change
 
 TALL, ROW = 380, (24, 38)  # pixels of all bars, and the least and the most of one
 NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
-WIDTH, HEIGHT = 552, 300  # pixels, as they are drawn unless asked otherwise
-LETTERS = {"labelFontSize": 14, "labelLimit": LABEL}
+WIDTH, HEIGHT = 552, 285  # pixels, as they are drawn unless asked otherwise
 
 
 def difference_bars(
-    frame: pd.DataFrame, theme: Theme, more: Sequence[str], *, title: str, places: int, width: int | None = None
+    frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
     """Draw first minus second as bars, above 0 to the right; the largest one's label is bold.
 
-    frame: label, first, second, difference. more: what a bar to the right means, and one to the left. places: decimals of the
-    numbers.
-    width: of the whole, in pixels; None: of the room that it has.
+    frame: label, first, second, difference. names: of the first and the second. places: decimals of the numbers. width: of the
+    whole, in pixels; None: of the room that it has.
     """
-    values, colors = frame["difference"].astype(float), dict(zip(more, theme.signed[-2::-2]))
-    row = min(max(TALL / len(frame), ROW[0]), ROW[1])
+    values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")
     axis = label_axis(
-        frame["label"].tolist(), **LETTERS, labelColor=theme.ink, labelFontWeight=bold, labelPadding=NUMBER + 8
-    )
-    y = {"y": field("at", axis=axis, scale=span(-0.5, len(frame) - 0.5, reverse=True))}
+        frame["label"].tolist(), labelFontSize=14, labelLimit=LABEL, labelColor=theme.ink, labelFontWeight=bold,
+        labelPadding=NUMBER + 8,
+    )  # fmt: skip
+    y = field("at", axis=axis, scale=span(-0.5, len(frame) - 0.5, reverse=True))
     x = field("difference", scale=span(min(0.0, float(values.min())), max(0.0, float(values.max()))), axis=None)
     legend = {
         "title": None, "orient": "top", "direction": "vertical", "symbolType": "square", "symbolSize": 150,
         "labelFontSize": 14, "labelColor": theme.ink, "labelLimit": 0, "offset": 10,
     }  # fmt: skip
-    tooltip = [
-        nominal("label", title=" "),
-        *(field(name, format=f".{places}f") for name in ("first", "second")),
-        nominal("said", title="difference"),
-    ]
-    ends = calculate(top="datum.at - 0.34", bottom="datum.at + 0.34", zero="0")
+    sides = [field(side, format=f".{places}f", title=name) for side, name in zip(("first", "second"), names)]
     bar = {
-        **y, "y": {**y["y"], "field": "top"}, "y2": {"field": "bottom"}, "x": x, "x2": {"field": "zero"},
-        "color": nominal("more", scale=hues(colors), legend=legend), "tooltip": tooltip,
+        "y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "x": x, "x2": {"field": "zero"},
+        "color": nominal("more", scale=hues(dict(zip(more, theme.signed[-2::-2]))), legend=legend),
+        "tooltip": [nominal("label", title=" "), *sides, nominal("said", title="difference")],
     }  # fmt: skip
-    number = {**y, "x": x, "text": nominal("said")}
-    beside = {"fontSize": 13, "color": theme.ink}
+    number, beside = {"y": y, "x": x, "text": nominal("said")}, {"fontSize": 13, "color": theme.ink}
+    ends = calculate(top="datum.at - 0.34", bottom="datum.at + 0.34", zero="0")
     layers = [
         marks("rect", bar, "", ends, cornerRadius=2),
         marks("rule", {"x": field("zero", axis=None)}, "zero", color=theme.muted),
         marks("text", number, "", [{"filter": "datum.difference >= 0"}], align="left", dx=6, **beside),
         marks("text", number, "", [{"filter": "datum.difference < 0"}], align="right", dx=-6, **beside),
     ]
-    records = frame.assign(at=range(len(frame)), more=[more[value < 0] for value in values])
-    records["said"] = [change(value, places) for value in values]
-    named = {"text": title, "fontSize": 14, "fontWeight": "normal", "frame": "bounds", "offset": 8}
-    padding = {"left": 0, "right": NUMBER, "top": 5, "bottom": 5}
-    chart = layered(
-        layers,
-        {"bars": records, "zero": [{"zero": 0.0}]},
-        theme,
-        WIDTH,
-        row * len(frame),
-        data={"name": "bars"},
-        title=named,
-        padding=padding,
-    )
-    return fluid(chart, width)
+    said = [change(value, places) for value in values]
+    bars = frame.assign(at=range(len(frame)), more=[more[value < 0] for value in values], said=said)
+    look = {
+        "title": {"text": title, "fontSize": 14, "fontWeight": "normal", "frame": "bounds", "offset": 8},
+        "padding": {"left": 0, "right": NUMBER, "top": 5, "bottom": 5},
+    }
+    height = len(frame) * min(max(TALL / len(frame), ROW[0]), ROW[1])
+    datasets = {"bars": bars, "zero": [{"zero": 0.0}]}
+    return fluid(layered(layers, datasets, theme, WIDTH, height, data={"name": "bars"}, **look), width)
 
 
 def beside_chance(
@@ -80,7 +68,14 @@ def beside_chance(
     have their names; chosen: the one with a ring. what: a counterpart's name. width: as in `difference_bars`.
     """
     look = {"scale": span(0.0, 1.0)}
-    axis = {"format": ".1f", "tickCount": 5, "labelFontSize": 13, "titleFontSize": 14, "titleColor": theme.ink}
+    axis = {
+        "format": ".1f",
+        "tickCount": 5,
+        "labelFontSize": 13,
+        "titleFontSize": 14,
+        "titlePadding": 10,
+        "titleColor": theme.ink,
+    }
     x = field("others", **look, axis={**axis, "title": f"weight elsewhere in other heads' {what}s"})
     y = field("distance", **look, axis={**axis, "title": f"weight elsewhere in its own {what}"})
     color, ink = ({"color": either("datum.nearer", theme.effect[-1], other)} for other in (theme.muted, theme.ink))

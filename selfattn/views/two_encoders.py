@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -20,17 +21,9 @@ from selfattn.tidy_tables import named_heads, weights_frame
 from selfattn.views.dots_and_heads import heads_panel
 from selfattn.words import NAMED, numbered
 
-MAP = 400  # pixels
+MAP, LETTERS = 400, 14  # pixels
 LISTED = 12  # words, and pairs of them, that have a bar
 MARKED = 4  # heads that have their name beside their dot
-METHOD = (
-    "Words only: without special tokens each row is scaled up to sum to 1 again. This is one head on one sentence; on another "
-    "sentence other words may differ."
-)
-TWIN = (
-    " The twin has the same architecture and random weights, drawn once: what both do, training need not have taught. Another "
-    "draw gives other numbers."
-)
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
@@ -43,7 +36,7 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
         yield _own_map(side, getattr(compared, side), compared.words, f"{encoder}, {head}", top)
 
 
-def spelled(words: Sequence[str]) -> list[str]:
+def _spelled(words: Sequence[str]) -> list[str]:
     """Words as labels: a punctuation mark by its name."""
     return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
 
@@ -56,11 +49,11 @@ def _most_different(compared: EncoderComparison) -> int:
 
 def _quoted(word: str, label: str = "") -> str:
     """A word in a sentence. label: in its place, as a repeated word has its number."""
-    return f'"{label or word}"' if NAMED.search(word) else f"the {label or spelled([word])[0]}"
+    return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
 def _mention(words: Sequence[str], at: int) -> str:
-    return _quoted(words[at], numbered(spelled(words))[at])
+    return _quoted(words[at], numbered(_spelled(words))[at])
 
 
 def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
@@ -76,16 +69,15 @@ def _gives(compared: EncoderComparison, row: int, column: int) -> str:
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
     """What the word at this place gives more weight in the first, and what in the second."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
-    frame = pd.DataFrame({"label": numbered(spelled(compared.words)), **sides})
+    frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
     word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
     finding, notes = "Every word looks at the same words in both.", []
     if compared.difference.any():
         finding = f"{_gives(compared, at, most)} than in {names[1]}."
         finding = finding[0].upper() + finding[1:]
-        where = (
-            f"Head {heads[0].head} of layer {heads[0].layer}" if heads[0] == heads[1] else f"{heads[0]} and {heads[1]}"
-        )
+        (layer, head), second = heads
+        where = f"Head {head} of layer {layer}" if heads[0] == second else f"{heads[0]} and {second}"
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
         notes = [f"{where}: {one} against {other}. Of all words, {word} differs most."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
@@ -94,8 +86,10 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     if compared.left_out:
         notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
     return _bars(
-        "row", finding, drawn, names, f"What {word} attends to", note=" ".join(notes), method=METHOD, one_head=True,
-        tables={"row": frame},
+        "row", finding, drawn, names, f"What {word} attends to", tables={"row": frame}, note=" ".join(notes),
+        method="Words only: without special tokens each row is scaled up to sum to 1 again. This is one head on one sentence; on "
+        "another sentence other words may differ.",
+        one_head=True,
     )  # fmt: skip
 
 
@@ -106,16 +100,10 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
     return Panel(
         name=name,
         finding=finding,
-        picture=lambda look: difference_bars(
-            drawn, look.theme, _more_in(names), title=title, places=places, width=look.width
-        ),
+        picture=lambda look: difference_bars(drawn, look.theme, names, title=title, places=places, width=look.width),
         alt=f"{finding} {title}, {names[0]} minus {names[1]}: {'; '.join(rows)}.",
         **parts,
     )
-
-
-def _more_in(names: Sequence[str]) -> list[str]:
-    return [f"more in {name}" for name in names]
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
@@ -123,7 +111,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
     rest = compared.difference.abs()
     rest[at] = 0
     finding = f"And {_gives(compared, *_largest(rest))}." if rest.any() else "No other word differs."
-    of_names = {"kind": "signed", "marked": [at], "ends": _more_in(names), "legend": "difference"}
+    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference"}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
 
@@ -146,7 +134,7 @@ def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: st
         name=name,
         finding=finding,
         picture=lambda look: fluid(
-            heatmap(matrix.numpy(), spelled(words), look.theme, size=MAP, **look_of), look.width
+            heatmap(matrix.numpy(), _spelled(words), look.theme, size=MAP, letters=LETTERS, **look_of), look.width
         ),
         alt=f"{what}: a map from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
@@ -162,12 +150,12 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
     pairs["difference"] = pairs["first"] - pairs["second"]
     leading = pairs[first.parts["interaction"].notna()]
     leading = leading.sort_values("difference", key=lambda change: -change.abs(), kind="stable")[:LISTED]
-    sides = (spelled(leading[side].tolist()) for side in ("word_a", "word_b"))
+    sides = (_spelled(leading[side].tolist()) for side in ("word_a", "word_b"))
     leading = leading.assign(label=[" – ".join(pair) for pair in zip(*sides)]).reset_index(drop=True)
     top = leading.iloc[0]
-    much, pair = (
-        _more(top["difference"], lambda size: numbers.decimal(size, 3)),
+    pair, much = (
         " and ".join(map(_quoted, top[["word_a", "word_b"]])),
+        _more(top["difference"], partial(numbers.decimal, places=3)),
     )
     return _bars(
         "similarity", f"{pair} add {much} to the cosine than in {names[1]}.",
@@ -226,7 +214,9 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
-        + TWIN * (what == "twin"),
+        + (" The twin has the same architecture and random weights, drawn anew: what both do, training need not have taught. The "
+           "encoder was trained from others, so more heads than by chance would be a fault of the test. Another draw gives other "
+           "numbers.") * (what == "twin"),
     )  # fmt: skip
 
 

@@ -142,7 +142,7 @@ def differences():
     """The largest difference is to the left; the middle of a bar is at its label."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
-    spec = draw.difference_bars(frame, LIGHT, ["more in one", "more in other"], title="", places=2, width=600)
+    spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)
     texts = {"y": [FEW[0], FEW[2], FEW[1]], "text": ["+0.20", "+0.40", "−0.60"]}
     return spec, {"y": FEW, "rect": {"y": FEW}, "rule": {"y": [None]}, "text": texts}
 

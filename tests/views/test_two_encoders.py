@@ -83,6 +83,8 @@ def test_the_same_weights_twice_have_no_word_that_differs():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
     assert row.finding == "Every word looks at the same words in both." and row.note.startswith("One of the two")
     assert difference.finding == "No other word differs."
+    only_bank = torch.stack([FIRST[0], SECOND[1], FIRST[2], FIRST[3]])
+    assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
 def test_heads_over_many_sentences():
@@ -117,7 +119,7 @@ def test_heads_beside_chance(nearer, by_chance, finding):
 def test_the_nearer_head_has_its_name_and_the_twin_is_explained():
     *_, chance = over(replace(REPORT, heads=FRAME.assign(nearer=[False, True])), "untrained twin")
     assert [text for text in texts(chance.picture(Look(width=600))) if text][:2] == ["L0 H0", "L0 H1"]
-    assert "random weights, drawn once" in chance.method and "random weights" not in over()[1].method
+    assert "random weights, drawn anew" in chance.method and "random weights" not in over()[1].method
 
 
 def test_one_text_has_no_interval_and_a_single_head_no_chance():
