@@ -42,6 +42,8 @@ def show() -> None:
         "@media(max-width:1100px){.st-key-all_heads>*,.st-key-all_heads>*>*{display:contents!important}"
         ".st-key-all_heads>*>*>*{order:2;width:100%!important}.st-key-all_heads :has(>.st-key-grid){order:0}"
         ".st-key-all_heads :has(>.st-key-opened_head){order:1}}"
+        # Two encoders: halves that fill any window.
+        "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

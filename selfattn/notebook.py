@@ -224,12 +224,12 @@ def counterparts(
 def difference(
     first: Encoder, second: Encoder, text: str, head: Head, partner: Head, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """Two encoders of different architectures: the second's weights in head `partner` minus the first's in `head`, words x words.
+    """Two encoders of different architectures: the first's weights in `head` minus the second's in `partner`, words x words.
 
     Limit: it doesn't show which heads correspond.
     """
     compared = compare_encoders(first.encode(text), head, second.encode(text), partner)
-    title = f"{partner} minus {head}"
+    title = f"{head} minus {partner}"
     return _chart(heatmap(compared.difference.numpy(), compared.words, theme, kind="signed", title=title, legend=title))
 
 

@@ -1,5 +1,6 @@
 """Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -24,13 +25,14 @@ from selfattn.settings import Settings
 from selfattn.views import two_encoders as views
 
 
-def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
-    """Show where two checkpoints differ over the visitor's sentences."""
-    drawn, limits = st.container(), Settings.read()
+def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
+    """Show where two checkpoints differ over the visitor's sentences, and that beside chance."""
+    (left, right), limits = side_by_side(key="halves_many"), Settings.read()
+    drawn = left.container()
     _, own, *_ = session.TABLE_READ.get()
     built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
     sentences = built_in if own is None else own["sentence"].astype(str)
-    with st.expander("Over which sentences"):
+    with left, st.expander("Over which sentences"):
         typed = st.text_area(
             "Sentences, one a line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
             help="At first those of your own table on the page Senses, where you have opened one.",
@@ -49,11 +51,12 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
     except ValueError as error:
         show_error(error)
         return
-    with drawn:
-        show_panel(views.over_many(report, chosen, len(texts)))
+    for panel, place in zip(views.over_many(report, chosen, len(texts), partner), (drawn, right)):
+        with place:
+            show_panel(panel)
 
 
-def show_similarity(first: Encoder, second: Encoder, text: str) -> None:
+def show_similarity(first: Encoder, second: Encoder, text: str, names: Sequence[str]) -> None:
     """Show which pairs of words two sentence embedders weigh otherwise in the cosine of two texts."""
     with st.expander("The cosine of two texts, pair by pair", key="similarity", on_change="rerun") as opened:
         if not opened.open:
@@ -61,7 +64,8 @@ def show_similarity(first: Encoder, second: Encoder, text: str) -> None:
         other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)
         sides = [(each, encode_or_stop(each, text, "A"), encode_or_stop(each, other, "B")) for each in (first, second)]
         try:
-            show_panel(views.similarity(*(cosine_parts(*side) for side in sides)))
+            before, after = (cosine_parts(*side) for side in sides)
+            show_panel(views.similarity(before, after, names))
         except (NoPooling, ValueError, TextError) as error:
             show_error(error)
 
@@ -73,10 +77,6 @@ with page.beside:
 if second is None:
     st.info("Name a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
-if not second.digest:
-    st.caption(
-        "The second has the first one's architecture and random weights: what both do, training need not have taught."
-    )
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 compare = partial(why_no_counterparts, first, second)
 key = ("counterparts", encoder_key(second), first.reader, second.reader)
@@ -89,19 +89,23 @@ if why:
         pick_head(first, chosen, "Head of the first")
         pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
 # Beyond localhost, show no part of a folder's path.
-named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
+names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
+if not second.digest:
+    names = [short_name(first.name), "the untrained twin"]
+elif names[0] == names[1]:
+    names = ["the first", "the second"]
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"
 call = f"from selfattn import Head\nnotebook.difference(encoder, second, {text!r}, {chosen!r}, {partner!r})"
 page.python = lines(load(first), load(second, "second") if second.digest else twin, call)
-titles = [f"{name}, {head}" for name, head in zip(named, (chosen, partner))]
-row, *maps = views.one_sentence(compare_encoders(one, chosen, other, partner), titles)
-places = [st.container()] if why else side_by_side()
-with places[0]:
-    show_panel(row)
-if not why:
-    with places[1]:
-        show_over_many(first, second, chosen)
-    show_similarity(first, second, text)
-for panel, place in zip(maps, side_by_side(len(maps), views.MAP + 64)):
+row, difference, *maps = views.one_sentence(compare_encoders(one, chosen, other, partner), names, (chosen, partner))
+for panel, place in zip((row, difference), side_by_side(key="halves_one")):
     with place:
         show_panel(panel)
+if not why:
+    show_over_many(first, second, chosen, "counterpart" if second.digest else "untrained twin")
+with st.expander("The two heads' own maps", expanded=bool(why)):
+    for panel, place in zip(maps, side_by_side(key="halves_own")):
+        with place:
+            show_panel(panel)
+if not why and second.digest:
+    show_similarity(first, second, text, names)

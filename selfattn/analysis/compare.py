@@ -91,8 +91,8 @@ class EncoderComparison:
 
     @property
     def difference(self) -> Tensor:
-        """Second minus first, (k, k), signed."""
-        return self.second - self.first
+        """First minus second, (k, k), signed."""
+        return self.first - self.second
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:

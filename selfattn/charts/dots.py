@@ -22,34 +22,29 @@ def dots(
     domain: tuple[float, float] = (0.0, 1.0),
     marked: Sequence[str] = (),
     format: str = SHARE,
-    title: str | None = None,
     width: int | None = None,
 ) -> Spec:
     """A dot a row with its interval and its number; rows of one group and label share a line, each series in its own colour.
 
-    Two series without intervals are pairs: both dots at one height, joined, their numbers outside.
-
     frame: group ("": no heading), label, series ("" where there is one), value, low, high (NaN: no interval), in the order drawn.
-    guess: the name and place of the dashed line. marked: labels in teal, where there is one series. title: of the
-    axis. width: of the whole, in pixels; None: of the room that it has.
+    guess: the name and place of the dashed line. marked: labels in teal, where there is one series. width: of the
+    whole, in pixels; None: of the room that it has.
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}
     series = frame["series"].unique().tolist()
-    paired = len(series) == 2 and bool(frame["high"].isna().all())
-    beside = 0 if paired else BESIDE
-    row = ROW + beside * (len(series) - 1)
-    turn = {name: (n - (len(series) - 1) / 2) * beside / row for n, name in enumerate(series)}
+    row = ROW + BESIDE * (len(series) - 1)
+    turn = {name: (n - (len(series) - 1) / 2) * BESIDE / row for n, name in enumerate(series)}
     at = [place[group, label] + turn[name] for group, label, name in _keys(frame)]
     headings = [n for n, (_, label) in enumerate(lines) if label is None]
     axis = label_axis(
         [str(group if label is None else label) for group, label in lines],
         labelColor=either(f"indexof({headings}, datum.value) >= 0", theme.muted, theme.ink), labelLimit=LABEL,
-        labelPadding=NUMBER if paired else 6,
+        labelPadding=6,
     )  # fmt: skip
     low, high = domain
     y = {"y": field("at", axis=axis, scale=span(-0.7, len(lines) - 0.4, reverse=True))}
-    x_axis = {"title": title, "format": format, "tickCount": 5, "labelOverlap": True, "labelFlush": not paired}
+    x_axis = {"title": None, "format": format, "tickCount": 5, "labelOverlap": True}
     x = field("value", scale=span(low, high), axis=x_axis)
     if len(series) > 1:
         shades = dict(zip(series, (theme.effect[-1], theme.muted, theme.sentence_b)))
@@ -61,25 +56,12 @@ def dots(
     tooltip = [nominal("label", title=" "), *(field(name, format=precise) for name in ("value", "low", "high"))]
     beyond = calculate(end="isValid(datum.high) ? max(datum.value, datum.high) : datum.value")
     number = {**y, "x": field("end"), "text": field("value", format=format), "tooltip": tooltip}
-    right = {"align": "left", "dx": 7, "color": theme.ink}
-    records = frame.assign(at=at)
     layers = [
         marks("rule", {**y, "x": field("low"), "x2": {"field": "high"}, "color": color}, strokeWidth=2),
         marks("point", {**y, "x": x, "color": color, "tooltip": tooltip}, filled=True, size=55, opacity=1),
-        marks("text", number, "", beyond, **right),
+        marks("text", number, "", beyond, align="left", dx=7, color=theme.ink),
     ]
-    if paired:
-        ordered = records.sort_values(["at", "value"], kind="stable")
-        records["lower"] = ~ordered.duplicated("at")
-        records["other"] = records.groupby("at")["value"].transform("max")
-        lower, higher = ([*beyond, {"filter": f"{is_not}datum.lower"}] for is_not in ("", "!"))
-        joint = {**y, "x": field("value"), "x2": {"field": "other"}}
-        layers[0] = marks("rule", joint, "", lower, strokeWidth=3, color=theme.grid)
-        layers[2:] = [
-            marks("text", number, "", higher, **right),
-            marks("text", number, "", lower, **{**right, "align": "right", "dx": -7}),
-        ]
-    datasets: dict = {"dots": records}
+    datasets: dict = {"dots": frame.assign(at=at)}
     if guess:
         named = {"x": field("guess"), "y": {"value": 10}, "text": nominal("name")}
         layers[:0] = [

@@ -4,6 +4,7 @@ Cells are keyed on position with the token as label, because words repeat. Up to
 above, the map is one image with a transparent band a row, which paints in the same time at any length.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -35,8 +36,10 @@ def heatmap(
     title: str = "",
     color: str | None = None,
     size: int = 400,
+    letters: int = 12,
     beside: Sequence[Sequence[str]] = (),
     legend: str = "",
+    ends: Sequence[str] = (),
     cell: int | tuple[int, int] | None = None,
     numbers: str | Sequence[str] | None = WEIGHT,
     names: tuple[str, str] = ("from", "to"),
@@ -49,6 +52,7 @@ def heatmap(
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
+    letters: pixels of the labels of few rows. ends: names of what numbers above 0 are more in, and those below.
     beside: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
@@ -69,10 +73,15 @@ def heatmap(
         width, most = size, max(map(len, beside), default=len(columns))
         height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", **SWATCHES, "format": short}
-        axes = token_axes(rows, columns, theme, sides, names, beside)
+        axes = token_axes(rows, columns, theme, sides, names, beside, letters)
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
+    if ends:
+        size_of = f"format(abs(datum.value), {json.dumps(short.strip('+'))})"
+        meaning = f"{size_of} + ' more in ' + {expression(ends)}[datum.value > 0 ? 0 : 1]"
+        bar |= {"values": bar["values"][::-1], "direction": "vertical", "title": None, "labelLimit": 0}
+        bar |= {"labelExpr": f"datum.value == 0 ? 'the same' : {meaning}", "labelFontSize": 13, "labelColor": theme.ink}
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
@@ -112,6 +121,7 @@ def token_axes(
     sides: Sequence[str],
     names: tuple[str, str],
     beside: Sequence[Sequence[str]],
+    letters: int,
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
     colors = [theme.sentence(side) for side in sides]
@@ -121,7 +131,7 @@ def token_axes(
 
     def axis(labels: Sequence[str], **more: Any) -> Spec:
         n = max(most, len(labels))
-        return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
+        return label_axis(labels, every=-(-n // LABELS), labelFontSize=letters if n <= 24 else 10, **look, **more)
 
     right = axis(
         columns,

@@ -19,38 +19,51 @@ class CheckpointsReport(OfTables):
 
     heads: pd.DataFrame
     # layer, head, distance (of `counterpart_distances`, 0 to 1, the mean over the texts), n (texts), low and high (95 % of
-    # resamples of the texts; NaN for one text), others (the mean distance from the other heads of its layer: the control)
+    # resamples of the texts; NaN for one text), others (the mean distance from the counterparts of the other heads of its layer:
+    # the control), nearer (whether even `high`, or of one text `distance`, is less than `others`)
+    by_chance: (
+        pd.DataFrame
+    )  # shift, nearer: how many heads are, each paired with the counterpart of that `shift` places on
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Each head's mean distance from its counterpart over texts, its interval, and that from the other heads of its layer.
+    """Each head's mean distance from its counterpart over texts, its interval, and that from the other heads' counterparts.
 
-    Where a head is as far from its counterpart as from these, it is no longer the same head. Raises ValueError where the heads
-    have no counterparts or no text can be used, TypeError for one string in place of a list.
+    A head that is not nearer to its counterpart than to theirs is no longer the same head; by_chance counts those that are nearer
+    to a wrong one. Raises ValueError where the heads have no counterparts or no text can be used, TypeError for one string in
+    place of a list.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Give a list of this one.")
     if why := why_no_counterparts(first, second):
         raise ValueError(f"The heads of {first.title} and {second.title} are no counterparts of one another: {why}.")
-    given, own, others, rejected = list(texts), [], [], []
+    given, found, rejected = list(texts), [], []
     for place, text in enumerate(followed(given, progress)):
         try:
-            one, other = first.encode(text), second.encode(text)
+            both = first.encode(text), second.encode(text)
         except TextError as error:
             if isinstance(error, OutOfMemory):
                 raise
             rejected.append((place, str(error)))
         else:
-            own.append(counterpart_distances(one, other).flatten().numpy())
-            apart = [counterpart_distances(one, other, shift).flatten().numpy() for shift in range(1, first.n_heads)]
-            others.append(np.mean(apart, axis=0) if apart else np.full_like(own[-1], np.nan))
-    if not own:
+            shifts = [counterpart_distances(*both, shift).flatten().numpy() for shift in range(first.n_heads)]
+            found.append(np.concatenate(shifts))
+    if not found:
         raise ValueError(f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give some.'}")
-    low, high = interval(np.stack(own))
+    each = np.stack(found).astype(float)  # (texts, shifts x heads)
+    distance, low, high = (bound.reshape(first.n_heads, -1) for bound in (each.mean(axis=0), *interval(each)))
+    others = np.full_like(distance, np.nan)  # of one head there are none
+    if first.n_heads > 1:
+        others = (distance.sum(axis=0) - distance) / (first.n_heads - 1)
+    nearer = np.where(np.isnan(high), distance, high) < others
     heads = pd.DataFrame(first.all_heads, columns=["layer", "head"]).assign(
-        distance=np.mean(own, axis=0), n=len(own), low=low, high=high, others=np.mean(others, axis=0)
+        distance=distance[0], n=len(found), low=low[0], high=high[0], others=others[0], nearer=nearer[0]
     )
-    return CheckpointsReport(heads=heads, rejected=pd.DataFrame(rejected, columns=["row", "reason"]))
+    return CheckpointsReport(
+        heads=heads,
+        by_chance=pd.DataFrame({"shift": range(1, first.n_heads), "nearer": nearer[1:].sum(axis=1)}),
+        rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
+    )

@@ -22,11 +22,10 @@ def dots_panel(
     domain: tuple[float, float] = (0.0, 1.0),
     marked: Sequence[str] | None = None,
     format: str = ".0%",
-    title: str | None = None,
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """A panel of `charts.dots.dots`. marked: None, the first label. title: of the axis.
+    """A panel of `charts.dots.dots`. marked: None, the first label.
 
     tables: beside the drawn one. parts: of the panel.
     """
@@ -39,7 +38,7 @@ def dots_panel(
         name=name,
         finding=finding,
         picture=lambda look: dots(
-            drawn, look.theme, guess, domain=domain, marked=colored, format=format, title=title, width=look.width
+            drawn, look.theme, guess, domain=domain, marked=colored, format=format, width=look.width
         ),
         alt=f"{finding} {'; '.join(map(' '.join, zip(rows, values)))}.",
         tables={name: drawn, **(tables or {})},

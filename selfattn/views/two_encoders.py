@@ -1,6 +1,9 @@
 """Two encoders on one sentence: a head of each, word by word; which heads of two checkpoints differ over many sentences."""
 
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import pandas as pd
 from torch import Tensor
@@ -8,120 +11,220 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.compare import EncoderComparison
 from selfattn.analysis.cosine_parts import CosineParts
-from selfattn.charts.dots import dot_rows
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.two_encoders import beside_chance, difference_bars
+from selfattn.charts.vega import fluid
 from selfattn.encoders.capture import Head
 from selfattn.panel import Panel, Tables
 from selfattn.senses import CheckpointsReport
 from selfattn.tidy_tables import named_heads, weights_frame
-from selfattn.views.dots_and_heads import dots_panel, heads_panel, named
-from selfattn.words import numbered
+from selfattn.views.dots_and_heads import heads_panel
+from selfattn.words import NAMED, numbered
 
-MAP = 296  # pixels: three maps fit side by side in a window of 1440
-MINUS = "second minus first"
-LEADERS = 6  # pairs of words that are listed
-CELL = "A cell: how much of the head's weight lies elsewhere in the second encoder."
-WORDS_ONLY = "Words only: without special tokens each row is scaled up to sum to 1 again."
+MAP, LETTERS = 400, 14  # pixels
+LISTED = 12  # words, and pairs of them, that have a bar
+MARKED = 4  # heads that have their name beside their dot
 
 
-def one_sentence(compared: EncoderComparison, titles: Sequence[str]) -> Iterator[Panel]:
-    """The row of the word that differs most; then the two heads' maps and their difference. titles: of the two heads."""
-    yield row(compared, titles)
+def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
+    """The differences of the word that differs most, and of every word; then the two heads' own maps. names: of the encoders."""
+    at = _most_different(compared)
+    yield _row(compared, at, names, heads)
+    yield _every_word(compared, at, names)
     top = float(max(compared.first.max(), compared.second.max()))
-    yield _map(MINUS, compared.difference, compared.words, MINUS)
-    yield _map("first", compared.first, compared.words, titles[0], top)
-    yield _map("second", compared.second, compared.words, titles[1], top)
+    for side, encoder, head in zip(("first", "second"), names, heads):
+        yield _own_map(side, getattr(compared, side), compared.words, f"{encoder}, {head}", top)
 
 
-def row(compared: EncoderComparison, titles: Sequence[str]) -> Panel:
-    """The words to which the word that differs most attends, in both."""
-    elsewhere = compared.difference.abs().sum(dim=1) / 2
-    at = int(elsewhere.argmax())
-    words, most = numbered(compared.words), int(compared.difference[at].abs().argmax())
-    sides = zip(titles, (compared.first, compared.second))
-    parts = [dot_rows(words, pd.DataFrame({"weight": own[at]}), "weight", series=title) for title, own in sides]
-    drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
-    distance = float(elsewhere[at])
-    finding, note = "Every word looks at the same words in both.", ""
-    if distance:
-        one, other = (numbers.weight(float(own[at, most])) for own in (compared.first, compared.second))
-        finding = f'Where "{words[at]}" looks: {one} on "{words[most]}" in the first, {other} in the second.'
-        note = f'"{words[at]}" differs most: {numbers.weight(distance)} of its weight lies elsewhere in the second. '
-    left_out = (
-        f" One of the two can't read, so it is left out: {', '.join(compared.left_out)}." if compared.left_out else ""
-    )
-    return dots_panel(
-        "row", finding, drawn, domain=(0.0, 1.02 * float(drawn["value"].max())), format=".2f",
-        title=f'weight from "{words[at]}"', note=f"{note}{WORDS_ONLY}{left_out}", one_head=True,
+def _spelled(words: Sequence[str]) -> list[str]:
+    """Words as labels: a punctuation mark by its name."""
+    return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
+
+
+def _most_different(compared: EncoderComparison) -> int:
+    """The word with the largest difference; a punctuation mark only where there is no other word."""
+    largest = compared.difference.abs().amax(dim=1).tolist()
+    return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
+
+
+def _quoted(word: str, label: str = "") -> str:
+    """A word in a sentence. label: in its place, as a repeated word has its number."""
+    return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
+
+
+def _mention(words: Sequence[str], at: int) -> str:
+    return _quoted(words[at], numbered(_spelled(words))[at])
+
+
+def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
+    return f"{write(abs(value))} {'more' if value > 0 else 'less'}"
+
+
+def _gives(compared: EncoderComparison, row: int, column: int) -> str:
+    """How much more or less weight the row's word gives the column's in the first."""
+    much, words = _more(float(compared.difference[row, column])), compared.words
+    return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
+
+
+def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
+    """What the word at this place gives more weight in the first, and what in the second."""
+    sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
+    frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
+    frame["difference"] = frame["first"] - frame["second"]
+    word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
+    finding, notes = "Every word looks at the same words in both.", []
+    if compared.difference.any():
+        finding = f"{_gives(compared, at, most)} than in {names[1]}."
+        finding = finding[0].upper() + finding[1:]
+        (layer, head), second = heads
+        where = f"Head {head} of layer {layer}" if heads[0] == second else f"{heads[0]} and {second}"
+        one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
+        notes = [f"{where}: {one} against {other}. Of all words, {word} differs most."]
+    drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
+    if len(drawn) < len(frame):
+        notes.append(f"The {len(drawn)} largest differences of {len(frame)}.")
+    if compared.left_out:
+        notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
+    return _bars(
+        "row", finding, drawn, names, f"What {word} attends to", tables={"row": frame}, note=" ".join(notes),
+        method="Words only: without special tokens each row is scaled up to sum to 1 again. This is one head on one sentence; on "
+        "another sentence other words may differ.",
+        one_head=True,
     )  # fmt: skip
 
 
-def _map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float | None = None) -> Panel:
-    """A map (k, k), or a difference of maps where there is no common top."""
-    i, j = divmod(int(matrix.abs().argmax()), len(words))
-    what, write = ("difference", numbers.change) if top is None else ("weight", numbers.weight)
-    finding = f'Largest {what}: {write(float(matrix[i, j]))}, from "{words[i]}" to "{words[j]}".'
-    look_of = {"kind": "signed", "legend": MINUS} if top is None else {"maximum": top, "legend": "weight"}
+def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
+    """A panel of `difference_bars`. parts: of the panel."""
+    places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
+    rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
         name=name,
         finding=finding,
-        picture=lambda look: heatmap(matrix.numpy(), words, look.theme, title=title, size=MAP, **look_of),
-        alt=f"{title}: a map from each word to each word. {finding}",
+        picture=lambda look: difference_bars(drawn, look.theme, names, title=title, places=places, width=look.width),
+        alt=f"{finding} {title}, {names[0]} minus {names[1]}: {'; '.join(rows)}.",
+        **parts,
+    )
+
+
+def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
+    """The differences of every word; the finding is about another word than the one at this place."""
+    rest = compared.difference.abs()
+    rest[at] = 0
+    finding = f"And {_gives(compared, *_largest(rest))}." if rest.any() else "No other word differs."
+    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference"}
+    name = "first minus second"
+    return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
+
+
+def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
+    """One encoder's map. top: the largest weight of both."""
+    row, column = _largest(matrix)
+    largest = numbers.weight(float(matrix[row, column]))
+    finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
+    return _map(name, finding, matrix, words, title, title=title, maximum=top, legend="weight")
+
+
+def _largest(matrix: Tensor) -> tuple[int, int]:
+    return divmod(int(matrix.argmax()), matrix.shape[1])
+
+
+def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, **look_of: Any) -> Panel:
+    """A map (k, k) as wide as its room. look_of: as in `heatmap`."""
+    return Panel(
+        name=name,
+        finding=finding,
+        picture=lambda look: fluid(
+            heatmap(matrix.numpy(), _spelled(words), look.theme, size=MAP, letters=LETTERS, **look_of), look.width
+        ),
+        alt=f"{what}: a map from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
         one_head=True,
     )
 
 
-def similarity(first: CosineParts, second: CosineParts) -> Panel:
+def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) -> Panel:
     """The pairs of words whose parts of two texts' cosine differ most. Raises ValueError where the tokens differ."""
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
         raise ValueError("The two encoders read other tokens in these texts. Choose two checkpoints of one tokeniser.")
     pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
-    pairs["change"] = pairs["second"] - pairs["first"]
+    pairs["difference"] = pairs["first"] - pairs["second"]
     leading = pairs[first.parts["interaction"].notna()]
-    leading = leading.sort_values("change", key=lambda change: -change.abs(), kind="stable")[:LEADERS]
-    labels = leading["word_a"] + " – " + leading["word_b"]
-    drawn = pd.concat([dot_rows(labels, leading, side, series=side) for side in ("first", "second")])
-    drawn = drawn.sort_index(kind="stable").reset_index(drop=True)
-    top, values = leading.iloc[0], drawn["value"]
-    named, change = f'"{top["word_a"]}" and "{top["word_b"]}"', numbers.effect(top["change"])
-    return dots_panel(
-        "similarity", f"{named} differ most: their part of the cosine changes by {change}.", drawn,
-        domain=(min(0.0, values.min()), max(0.0, values.max())), format=".3f", tables={"pairs": pairs},
-        note=f"Cosine {numbers.cosine(first.cosine)} in the first, {numbers.cosine(second.cosine)} in the second.",
+    leading = leading.sort_values("difference", key=lambda change: -change.abs(), kind="stable")[:LISTED]
+    sides = (_spelled(leading[side].tolist()) for side in ("word_a", "word_b"))
+    leading = leading.assign(label=[" – ".join(pair) for pair in zip(*sides)]).reset_index(drop=True)
+    top = leading.iloc[0]
+    pair, much = (
+        " and ".join(map(_quoted, top[["word_a", "word_b"]])),
+        _more(top["difference"], partial(numbers.decimal, places=3)),
+    )
+    return _bars(
+        "similarity", f"{pair} add {much} to the cosine than in {names[1]}.",
+        leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine",
+        tables={"similarity": leading, "pairs": pairs},
+        note=f"Cosine {numbers.cosine(first.cosine)} in {names[0]}, {numbers.cosine(second.cosine)} in {names[1]}.",
         method="With mean pooling the cosine of two texts is a sum over pairs of words: here each pair's part, in both.",
     )  # fmt: skip
 
 
-def over_many(report: CheckpointsReport, head: Head, n_texts: int) -> Panel:
-    """Each head's mean distance from its counterpart over sentences. head: outlined, and in the note."""
-    frame = named_heads(report.heads)
-    frame = frame.reindex(columns=[*frame, *(name for name in ("low", "high", "others") if name not in frame)])
+def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
+    """Each head's mean distance from its counterpart over sentences; then beside chance. head: outlined.
+
+    partner: what the counterpart is called. A layer of one head has no chance to compare with.
+    """
+    frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
+    yield _distances(report, frame, head, n_texts, partner)
+    if len(report.by_chance):
+        yield _chance(report, frame, head, partner)
+
+
+def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_texts: int, partner: str) -> Panel:
     own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
-    known = own["others"] == own["others"]  # a layer of one head has no others
-    same = int((frame["high"].fillna(frame["distance"]) >= frame["others"]).sum())
-    most = f"{named(far)} differs most: {numbers.weight(far['distance'])}"
-    span = f" (95 %: {numbers.span(own['low'], own['high'], numbers.weight)})" if own["low"] == own["low"] else ""
-    others = f"; from the other heads of its layer {numbers.weight(own['others'])}" if known else ""
-    left_out = ""
-    if len(report.rejected):
-        at, reason = report.rejected.iloc[0]
-        left_out = f" Left out: {len(report.rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}"
-    finding = _nearer(same, len(frame)) if known else f"{most} of its weight lies elsewhere."
-    n, over = int(own["n"]), numbers.weight(own["distance"])
+    n, rejected = int(own["n"]), report.rejected
+    interval = [numbers.span(row["low"], row["high"], numbers.weight) for row in (far, own)]
+    notes = [f"95 % intervals: {interval[0]}; of the chosen {head}, {interval[1]}."] if n > 1 else []
+    if len(rejected):
+        at, reason = rejected.iloc[0]
+        notes.append(f"Left out: {len(rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}")
+    where = f"Over {n} sentence{'s' * (n != 1)} head {far['head']} of layer {far['layer']}"
     return heads_panel(
-        "counterparts", finding, named_heads(report.heads.drop(columns="n")), "distance", head,
-        look_of={"kind": "weights", "title": "weight elsewhere"},
-        note=f"{CELL} {f'{most}. ' if known else ''}{head}, over {n} sentence{'s' * (n != 1)}: {over}{span}{others}.{left_out}",
-        method="The part of a head's weights that lies elsewhere in its counterpart, the head of the same place in the second "
-        "encoder: 0, the same weights; 1, nothing in common; the mean over sentences. A head that is as far from its counterpart "
-        "as from the other heads of its layer is no longer the same head.",
+        "counterparts", f"{where} differs most, by {numbers.weight(far['distance'])}.",
+        frame.drop(columns="n"), "distance", head,
+        look_of={"kind": "weights", "title": f"of the weight lies elsewhere in the {partner}"},
+        note=" ".join(notes),
+        method=f"The part of a head's weights that lies elsewhere in its {partner}, the head of the same place in the second "
+        "encoder: 0, the same weights; 1, nothing in common; the mean over sentences.",
+        tables={"counterparts": frame.drop(columns="n"), "counterparts by chance": report.by_chance},
     )  # fmt: skip
 
 
-def _nearer(same: int, n: int) -> str:
-    """Count the heads that are no nearer to their counterpart than to the other heads of their layer."""
-    if not same:
-        return "Each head is nearer to its own counterpart than to other heads."
-    are, their = ("is", "its") if same == 1 else ("are", "their")
-    return f"{same} of {n} heads {are} no nearer to {their} own counterpart than to other heads."
+def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
+    nearer, wrong = frame["nearer"], report.by_chance["nearer"]
+    finding = _nearer(int(nearer.sum()), len(frame), int(wrong.max()), partner)
+    marked = frame.loc[nearer, "name"] if nearer.sum() <= MARKED else []
+    span = " to ".join(map(str, sorted({wrong.min(), wrong.max()})))
+    what, interval = partner.split()[-1], " with its 95 % interval" * bool(frame["high"].notna().any())
+    return Panel(
+        name="chance",
+        finding=finding,
+        picture=lambda look: beside_chance(frame, look.theme, [*marked, str(head)], str(head), what, width=look.width),
+        alt=f"A dot a head: its distance from its own {what} over that from other heads' {what}s. {finding}",
+        tables={"chance": frame},
+        note=f"A dot is a head{interval}, the chosen one ringed, nearer ones teal. Paired with another head's {what}, "
+        f"{span} of {len(frame)} heads are nearer.",
+        method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
+        f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
+        f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
+        + (" The twin has the same architecture and random weights, drawn anew: what both do, training need not have taught. The "
+           "encoder was trained from others, so more heads than by chance would be a fault of the test. Another draw gives other "
+           "numbers.") * (what == "twin"),
+    )  # fmt: skip
+
+
+def _nearer(nearer: int, n: int, by_chance: int, partner: str) -> str:
+    """Count the heads that are nearer to their own counterpart than to those of other heads."""
+    if nearer == n:
+        return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
+    if not nearer:
+        return f"No head is nearer to its own {partner} than to other heads' {partner}s."
+    resembles = f"{nearer} of {n} heads {'resembles its' if nearer == 1 else 'resemble their'} own {partner}{'s' * (nearer > 1)}"
+    return f"{resembles}, no more than by chance." if nearer <= by_chance else f"{resembles}."

@@ -138,13 +138,26 @@ def intervals():
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
 
 
-def pairs():
-    """Two dots a row at one height, joined: the lower one's number to its left."""
-    both = pd.DataFrame({"group": "", "label": [word for word in FEW for _ in "ab"], "series": [*"ab"] * 3})
-    both = both.assign(value=[0.2, 0.6, 0.7, 0.4, 0.5, 0.5], low=np.nan, high=np.nan)
-    texts = {"y": FEW * 2, "text": ["60 %", "70 %", "50 %", "20 %", "40 %", "50 %"]}
-    marks = {"symbol": {"y": [word for word in FEW for _ in "ab"]}, "rule": {"y": FEW}, "text": texts}
-    return draw.dots(both, LIGHT, width=600), {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": FEW, **marks}
+def differences():
+    """The largest difference is to the left; the middle of a bar is at its label."""
+    frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
+    frame["difference"] = frame["first"] - frame["second"]
+    spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)
+    texts = {"y": [FEW[0], FEW[2], FEW[1]], "text": ["+0.20", "+0.40", "−0.60"]}
+    return spec, {"y": FEW, "rect": {"y": FEW}, "rule": {"y": [None]}, "text": texts}
+
+
+def heads_beside_chance():
+    frame = pd.DataFrame(
+        {"name": FEW, "distance": [0.2, 0.3, 0.6], "others": [0.7, 0.3, 0.5], "nearer": [True, False, False]}
+    )
+    frame = frame.assign(low=frame["distance"] - 0.1, high=frame["distance"] + 0.1)
+    spec = draw.beside_chance(frame, LIGHT, FEW[:1], FEW[1], "twin", width=600)
+    points = {"x": [*frame["others"], 0.3], "y": [*frame["distance"], 0.3]}
+    ends = {"x": frame["others"], "y1": frame["low"], "y2": frame["high"]}
+    texts = {"x": [0.7, 0.7, 0.03, 0.98], "y": [0.2, 0.2, 0.95, 0.45]}
+    said = [FEW[0], FEW[0], "on the line:\nno nearer to its own twin", "below it:\nnearer to its own twin"]
+    return spec, {"line": {"x": [0, 1], "y": [0, 1]}, "rule": ends, "symbol": points, "text": {**texts, "text": said}}
 
 
 def a_against_b():
@@ -163,9 +176,10 @@ def powers():
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
+    "beside_chance": heads_beside_chance,
     "butterfly": a_against_b,
+    "difference_bars": differences,
     "dots": intervals,
-    "dots, pairs": pairs,
     "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,

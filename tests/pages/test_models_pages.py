@@ -13,7 +13,7 @@ from selfattn.analysis.cosine_parts import cosine_parts
 from selfattn.encoders.classification import load_tag_head
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import decimal, effect, error, weight
+from selfattn.numbers import decimal, error, span, weight
 from selfattn.senses import compare_checkpoints
 from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
@@ -85,9 +85,12 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     at.text_area(key="sentences").set_value(sentences).run()
     encoders = [load_encoder(folders[name], device="cpu") for name in ("before", "after")]
     heads = compare_checkpoints(*encoders, sentences.split("\n")[::2]).heads.set_index(["layer", "head"])
-    assert f"L1 H2, over 2 sentences: {weight(heads['distance'][1, 2])}" in said(at)
+    assert "Over 2 sentences head" in said(at) and f"differs most, by {weight(heads['distance'].max())}." in said(at)
+    low, high = heads.loc[(1, 2), ["low", "high"]]
+    assert f"of the chosen L1 H2, {span(low, high, weight)}" in said(at)
+    assert f"{heads['nearer'].sum()} of 12 heads" in said(at) and "another head's counterpart" in said(at)
     assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in said(at)
-    assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
+    assert ("before, L1 H2" in spec(at, 3)) and ("after, L1 H2" in spec(at, 4))
 
 
 def test_two_embedders_on_two_texts_pair_by_pair(tmp_path):
@@ -98,8 +101,10 @@ def test_two_embedders_on_two_texts_pair_by_pair(tmp_path):
     at = at_address("two-encoders", a="She sat.", b="It was muddy.", **link)
     at.session_state["similarity"] = True
     parts = [cosine_parts(load_encoder(folder, device="cpu"), "She sat.", "It was muddy.") for folder in folders]
-    change = (parts[1].table - parts[0].table)[:-1, :-1]
-    assert f"changes by {effect(float(change.flatten()[change.abs().argmax()]))}" in said(load_asked(at.run()))
+    change = (parts[0].table - parts[1].table)[:-1, :-1]
+    largest = float(change.flatten()[change.abs().argmax()])
+    much = f"{decimal(abs(largest), 3)} {'more' if largest > 0 else 'less'}"
+    assert f"add {much} to the cosine than in new." in said(load_asked(at.run()))
 
 
 RIVER = "The bank of the river was muddy."

@@ -10,6 +10,7 @@ from selfattn import load_encoder
 from selfattn.analysis.compare import counterpart_distances, told_apart
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.senses import compare_checkpoints
+from selfattn.senses.resampling import interval
 
 SNAPSHOTS = "/c/models--some--bert/snapshots"
 TEXTS = ["The bank of the river was muddy.", "", "She sat by the water and waited.", "Rain.", "the " * 200]
@@ -44,6 +45,21 @@ def test_the_mean_its_interval_and_the_other_heads_beside_it(encoders):
     # Of three texts each of the 27 draws is as likely: the 2.5 % lie between the smallest mean and the next.
     assert min(own) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(own) + 1e-5
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
+
+
+def test_heads_paired_with_wrong_ones_give_the_level_of_chance(encoders):
+    one, other = encoders["before"], encoders["after"]
+    report = compare_checkpoints(one, other, TEXTS)
+    usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
+    for layer, head in one.all_heads:
+        far = [[apart(one, (other, (head + shift) % 4), layer, head, text) for shift in range(4)] for text in usable]
+        mean, high = np.mean(far, axis=0), interval(np.array(far))[1]
+        passed = [bool(high[shift] < np.delete(mean, shift).mean()) for shift in range(4)]
+        counted = [count + passes for count, passes in zip(counted, passed)]
+        assert report.heads.set_index(["layer", "head"]).loc[(layer, head), "nearer"] == passed[0]
+    assert report.by_chance["shift"].tolist() == [1, 2, 3]
+    assert [report.heads["nearer"].sum(), *report.by_chance["nearer"]] == counted and 0 < sum(counted[1:]) < 36
+    assert compare_checkpoints(one, one, TEXTS[:1]).heads["nearer"].all()
 
 
 def test_only_the_exchanged_head_has_moved_and_is_no_longer_the_same(encoders):

@@ -1,8 +1,9 @@
-"""Two encoders: the word whose rows differ most, and the heads that differ most, by the numbers of the comparison."""
+"""Two encoders: the word that differs most, the heads that differ most and what chance gives, by the numbers compared."""
 
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -15,74 +16,128 @@ from selfattn.senses import CheckpointsReport
 from selfattn.views import two_encoders
 from tests.charts.scene import drawn, texts
 
-FIRST = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.1, 0.7], [0.3, 0.3, 0.4]])
-SECOND = torch.tensor([[0.8, 0.1, 0.1], [0.5, 0.4, 0.1], [0.3, 0.3, 0.4]])
-COMPARED = EncoderComparison(words=("the", "bank", "the"), first=FIRST, second=SECOND, left_out=("x",))
-TITLES = ("one, L0 H1", "other, L0 H1")
-HEADS = pd.DataFrame(
-    {"layer": 0, "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6], "others": [0.5, 0.55]}
+FIRST = torch.tensor([[0.9, 0.1, 0.0, 0.0], [0.2, 0.1, 0.7, 0.0], [0.3, 0.3, 0.4, 0.0], [0.9, 0.1, 0.0, 0.0]])
+SECOND = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.5, 0.4, 0.1, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.2, 0.7, 0.0]])
+COMPARED = EncoderComparison(words=("the", "bank", "the", "."), first=FIRST, second=SECOND, left_out=("x",))
+NAMES, HEADS = ("one", "other"), (Head(0, 1), Head(0, 1))
+FRAME = pd.DataFrame(
+    {"layer": 0, "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6], "others": [0.5, 0.55],
+     "nearer": [True, False]}
 )  # fmt: skip
-NONE = pd.DataFrame(columns=["row", "reason"])
+REPORT = CheckpointsReport(
+    heads=FRAME,
+    by_chance=pd.DataFrame({"shift": [1], "nearer": [0]}),
+    rejected=pd.DataFrame(columns=["row", "reason"]),
+)
 
 
-def over(heads, rejected=NONE):
-    return two_encoders.over_many(CheckpointsReport(heads, rejected), Head(0, 0), 8)
+def one_sentence(compared=COMPARED, heads=HEADS):
+    return list(two_encoders.one_sentence(compared, NAMES, heads))
 
 
-def test_the_row_that_differs_most_comes_first_then_the_maps():
-    row, difference, first, second = two_encoders.one_sentence(COMPARED, TITLES)
-    assert row.finding == 'Where "bank" looks: 0.70 on "the (2)" in the first, 0.10 in the second.'
-    assert row.note.startswith('"bank" differs most: 0.60 of its weight lies elsewhere in the second. Words only')
-    assert row.note.endswith("One of the two can't read, so it is left out: x.")
-    picture = row.picture(Look(width=600))
-    assert [item["text"] for item in drawn(picture, "text")] == ["0.50", "0.40", "0.70", "0.20", "0.10", "0.10"]
-    assert texts(picture, "axis-title") == ['weight from "bank"']
-    assert difference.finding == 'Largest difference: −0.60, from "bank" to "the".'
-    assert first.finding == 'Largest weight: 0.90, from "the" to "the".' and second.finding.startswith(
-        "Largest weight: 0.80"
+def over(report=REPORT, partner="counterpart"):
+    return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
+
+
+def test_the_word_that_differs_most_comes_first_as_bars():
+    row = one_sentence()[0]
+    assert row.finding == '"bank" gives "the (2)" 0.60 more weight than in other.'
+    assert row.note == (
+        'Head 1 of layer 0: 0.70 against 0.10. Of all words, "bank" differs most. '
+        "One of the two can't read, so it is left out: x."
     )
-    assert difference.tables["second minus first"]["weight"].tolist() == COMPARED.difference.flatten().tolist()
+    picture = row.picture(Look(width=600))
+    assert texts(picture, "legend-label") == ["more in one", "more in other"]
+    assert texts(picture, "axis-label") == ["the (1)", "bank", "the (2)", "full stop"]
+    assert sorted(texts(picture)) == ["+0.60", "0.00", "−0.30", "−0.30"]
+    assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_heads_over_many_sentences():
-    heads = over(HEADS, pd.DataFrame({"row": [2], "reason": ["too long."]}))
-    assert heads.finding == "1 of 2 heads is no nearer to its own counterpart than to other heads."
-    assert heads.note == (
-        "A cell: how much of the head's weight lies elsewhere in the second encoder. Head 1 of layer 0 differs most: 0.40. "
-        "L0 H0, over 7 sentences: 0.10 (95 %: 0.05 to 0.20); from the other heads of its layer 0.50. Left out: 1 of 8 sentences; "
-        "the first is number 3: too long."
-    )  # fmt: skip
+def test_the_map_of_differences_names_another_word():
+    _, difference, first, second = one_sentence()
+    assert difference.finding == 'And the full stop gives "the (1)" 0.80 more weight.'
+    picture = difference.picture(Look(width=600))
+    assert texts(picture, "legend-label") == ["0.80 more in one", "the same", "0.80 more in other"]
+    assert [item["y"] for item in drawn(picture, "rect") if item.get("strokeWidth") == 2] == [100.0]  # the word's row
+    assert difference.table["weight"].tolist() == (FIRST - SECOND).flatten().tolist()
+    assert first.finding == 'Largest weight: 0.90, from "the (1)" to "the (1)".'
+    assert second.finding.startswith("Largest weight: 0.80") and texts(second.picture(Look()), "title-text") == [
+        "other, L0 H1"
+    ]
 
 
-def test_heads_that_are_all_nearer_or_none():
-    nearer = over(HEADS.assign(others=0.7)).finding
-    assert nearer == "Each head is nearer to its own counterpart than to other heads."
-    none = over(HEADS.assign(others=0.1)).finding
-    assert none == "2 of 2 heads are no nearer to their own counterpart than to other heads."
+def test_two_heads_are_both_named():
+    assert one_sentence(heads=(Head(0, 1), Head(2, 3)))[0].note.startswith("L0 H1 and L2 H3: 0.70 against 0.10.")
+
+
+def test_a_long_sentence_has_bars_for_its_largest_differences():
+    first, second = torch.full((20, 20), 0.05), torch.full((20, 20), 0.05)
+    first[3] = torch.arange(20) / 190
+    words = tuple(f"w{i}" for i in range(20))
+    row = one_sentence(EncoderComparison(words=words, first=first, second=second, left_out=()))[0]
+    assert row.note.endswith("The 12 largest differences of 20.") and len(row.table) == 20
+    assert texts(row.picture(Look(width=600)), "axis-label") == [f"w{i}" for i in range(20) if not 5 < i < 14]
 
 
 def test_the_same_weights_twice_have_no_word_that_differs():
-    row = two_encoders.row(replace(COMPARED, second=FIRST), TITLES)
-    assert row.finding == "Every word looks at the same words in both." and row.note.startswith("Words only")
+    row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
+    assert row.finding == "Every word looks at the same words in both." and row.note.startswith("One of the two")
+    assert difference.finding == "No other word differs."
+    only_bank = torch.stack([FIRST[0], SECOND[1], FIRST[2], FIRST[3]])
+    assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
-def test_one_text_has_no_interval_and_a_single_head_no_others():
-    heads = over(HEADS[["layer", "head", "distance"]].assign(n=1, low=math.nan, high=math.nan, others=math.nan))
-    assert heads.finding == "Head 1 of layer 0 differs most: 0.40 of its weight lies elsewhere."
+def test_heads_over_many_sentences():
+    rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
+    heads, _ = over(replace(REPORT, rejected=rejected))
+    assert heads.finding == "Over 7 sentences head 1 of layer 0 differs most, by 0.40."
     assert heads.note == (
-        "A cell: how much of the head's weight lies elsewhere in the second encoder. L0 H0, over 1 sentence: 0.10."
-    )
+        "95 % intervals: 0.30 to 0.60; of the chosen L0 H0, 0.05 to 0.20. Left out: 1 of 8 sentences; the first is number 3: "
+        "too long."
+    )  # fmt: skip
+    assert heads.live.data["scale"]["about"] == "of the weight lies elsewhere in the counterpart"
+
+
+@pytest.mark.parametrize(
+    ("nearer", "by_chance", "finding"),
+    [
+        ([True, True], [1], "Each head is nearer to its own twin than to other heads' twins."),
+        ([False, False], [1], "No head is nearer to its own twin than to other heads' twins."),
+        ([True, False], [1, 0], "1 of 2 heads resembles its own twin, no more than by chance."),
+        ([True, False], [0, 0], "1 of 2 heads resembles its own twin."),
+    ],
+)
+def test_heads_beside_chance(nearer, by_chance, finding):
+    chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
+    panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
+    assert panel.finding == finding
+    low, high = min(by_chance), max(by_chance)
+    counted = str(low) if low == high else f"{low} to {high}"
+    assert panel.note.endswith(f"Paired with another head's twin, {counted} of 2 heads are nearer.")
+
+
+def test_the_nearer_head_has_its_name_and_the_twin_is_explained():
+    *_, chance = over(replace(REPORT, heads=FRAME.assign(nearer=[False, True])), "untrained twin")
+    assert [text for text in texts(chance.picture(Look(width=600))) if text][:2] == ["L0 H0", "L0 H1"]
+    assert "random weights, drawn anew" in chance.method and "random weights" not in over()[1].method
+
+
+def test_one_text_has_no_interval_and_a_single_head_no_chance():
+    alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
+    (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
+    assert heads.finding == "Over 1 sentence head 0 of layer 0 differs most, by 0.10." and not heads.note
 
 
 def test_pairs_of_words_whose_parts_differ_most(encoder):
-    a, b = encoder.encode("We sat"), encoder.encode("She sat")
+    a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
     tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last are special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
-    panel = two_encoders.similarity(*sides)
-    assert panel.finding == '"We" and "sat" differ most: their part of the cosine changes by −0.200.'
-    assert panel.note == "Cosine 0.30 in the first, 1.00 in the second."
-    assert panel.table["value"].tolist()[:2] == [0.3, 0.1] and len(panel.tables["pairs"]) == 9
+    panel = two_encoders.similarity(*sides, NAMES)
+    assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
+    assert panel.note == "Cosine 0.30 in one, 1.00 in other."
+    assert panel.table["label"][0] == "We – full stop" and len(panel.tables["pairs"]) == 9
+    assert np.allclose(panel.table["difference"], [0.2, 0, 0, 0])
     other = replace(sides[1], b=encoder.encode("It sat"))
     with pytest.raises(ValueError, match="read other tokens"):
-        two_encoders.similarity(sides[0], other)
+        two_encoders.similarity(sides[0], other, NAMES)

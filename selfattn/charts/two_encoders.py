@@ -1,0 +1,111 @@
+"""Two encoders: what a word gives more weight in one of them, and each head's distance from its counterpart beside chance."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from selfattn.charts.labels import label_axis
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
+from selfattn.numbers import change
+
+TALL, ROW = 380, (24, 38)  # pixels of all bars, and the least and the most of one
+NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
+WIDTH, HEIGHT = 552, 285  # pixels, as they are drawn unless asked otherwise
+
+
+def difference_bars(
+    frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
+) -> Spec:
+    """Draw first minus second as bars, above 0 to the right; the largest one's label is bold.
+
+    frame: label, first, second, difference. names: of the first and the second. places: decimals of the numbers. width: of the
+    whole, in pixels; None: of the room that it has.
+    """
+    values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
+    bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")
+    axis = label_axis(
+        frame["label"].tolist(), labelFontSize=14, labelLimit=LABEL, labelColor=theme.ink, labelFontWeight=bold,
+        labelPadding=NUMBER + 8,
+    )  # fmt: skip
+    y = field("at", axis=axis, scale=span(-0.5, len(frame) - 0.5, reverse=True))
+    x = field("difference", scale=span(min(0.0, float(values.min())), max(0.0, float(values.max()))), axis=None)
+    legend = {
+        "title": None, "orient": "top", "direction": "vertical", "symbolType": "square", "symbolSize": 150,
+        "labelFontSize": 14, "labelColor": theme.ink, "labelLimit": 0, "offset": 10,
+    }  # fmt: skip
+    sides = [field(side, format=f".{places}f", title=name) for side, name in zip(("first", "second"), names)]
+    bar = {
+        "y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "x": x, "x2": {"field": "zero"},
+        "color": nominal("more", scale=hues(dict(zip(more, theme.signed[-2::-2]))), legend=legend),
+        "tooltip": [nominal("label", title=" "), *sides, nominal("said", title="difference")],
+    }  # fmt: skip
+    number, beside = {"y": y, "x": x, "text": nominal("said")}, {"fontSize": 13, "color": theme.ink}
+    ends = calculate(top="datum.at - 0.34", bottom="datum.at + 0.34", zero="0")
+    layers = [
+        marks("rect", bar, "", ends, cornerRadius=2),
+        marks("rule", {"x": field("zero", axis=None)}, "zero", color=theme.muted),
+        marks("text", number, "", [{"filter": "datum.difference >= 0"}], align="left", dx=6, **beside),
+        marks("text", number, "", [{"filter": "datum.difference < 0"}], align="right", dx=-6, **beside),
+    ]
+    said = [change(value, places) for value in values]
+    bars = frame.assign(at=range(len(frame)), more=[more[value < 0] for value in values], said=said)
+    look = {
+        "title": {"text": title, "fontSize": 14, "fontWeight": "normal", "frame": "bounds", "offset": 8},
+        "padding": {"left": 0, "right": NUMBER, "top": 5, "bottom": 5},
+    }
+    height = len(frame) * min(max(TALL / len(frame), ROW[0]), ROW[1])
+    datasets = {"bars": bars, "zero": [{"zero": 0.0}]}
+    return fluid(layered(layers, datasets, theme, WIDTH, height, data={"name": "bars"}, **look), width)
+
+
+def beside_chance(
+    frame: pd.DataFrame, theme: Theme, labelled: Sequence[str], chosen: str, what: str, width: int | None = None
+) -> Spec:
+    """Draw a dot a head: its distance from its counterpart over that from the counterparts of the other heads of its layer.
+
+    Below the diagonal a head is nearer to its own. frame: name, distance, low, high, others, nearer (teal). labelled: heads that
+    have their names; chosen: the one with a ring. what: a counterpart's name. width: as in `difference_bars`.
+    """
+    look = {"scale": span(0.0, 1.0)}
+    axis = {
+        "format": ".1f",
+        "tickCount": 5,
+        "labelFontSize": 13,
+        "titleFontSize": 14,
+        "titlePadding": 10,
+        "titleColor": theme.ink,
+    }
+    x = field("others", **look, axis={**axis, "title": f"weight elsewhere in other heads' {what}s"})
+    y = field("distance", **look, axis={**axis, "title": f"weight elsewhere in its own {what}"})
+    color, ink = ({"color": either("datum.nearer", theme.effect[-1], other)} for other in (theme.muted, theme.ink))
+    tooltip = [
+        nominal("name", title="head"),
+        field("distance", format=".3f", title=f"in its own {what}"),
+        *(field(name, format=".3f") for name in ("low", "high")),
+        field("others", format=".3f", title=f"in other heads' {what}s"),
+    ]
+    at, line = {"x": x, "y": y}, {"x": field("place", **look), "y": field("place", **look)}
+    written, said = {**at, "text": nominal("text")}, {"fontSize": 13.5, "color": theme.ink, "lineBreak": "\n"}
+    name = {"align": "right", "dx": -10, "dy": -8, "fontSize": 13.5, "fontWeight": "bold"}
+    only = lambda test: [{"filter": test}]  # noqa: E731
+    label = "", only("datum.text")
+    layers = [
+        marks("line", line, "chance", strokeDash=[5, 4], strokeWidth=1.5, color=theme.muted),
+        marks("rule", {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **color}, opacity=0.55, strokeWidth=1.5),
+        marks("point", {**at, **color, "tooltip": tooltip}, filled=True, size=52, opacity=0.85),
+        marks("point", at, "", [{"filter": {"field": "name", "equal": chosen}}], size=150, color=theme.ink, strokeWidth=2),
+        marks("text", {**written, "color": {"value": theme.background}}, *label, **name, stroke=theme.background, strokeWidth=4),
+        marks("text", {**written, **ink}, *label, **name),
+        marks("text", written, "sides", only("datum.above"), align="left", **said),
+        marks("text", written, "sides", only("!datum.above"), align="right", **said),
+    ]  # fmt: skip
+    datasets = {
+        "heads": frame.assign(text=frame["name"].where(frame["name"].isin(labelled), "")),
+        "chance": [{"place": 0.0}, {"place": 1.0}],
+        "sides": [
+            {"others": 0.03, "distance": 0.95, "above": True, "text": f"on the line:\nno nearer to its own {what}"},
+            {"others": 0.98, "distance": 0.45, "above": False, "text": f"below it:\nnearer to its own {what}"},
+        ],
+    }
+    return fluid(layered(layers, datasets, theme, WIDTH, HEIGHT, data={"name": "heads"}), width)
