@@ -7,8 +7,8 @@ export default function heads(given) {
 
 /** The map, and beneath it the chosen head's number and the colours' meaning. */
 class HeadsView extends View {
-  show(data, _, tell) {
-    Object.assign(this, { data, tell: data.clicks ? tell : () => {} });
+  show(data, _, send) {
+    Object.assign(this, { data, send: data.clicks ? send : () => {} });
     if (data.key !== this.key) this.build();
     this.key = data.key;
     this.chosen = data.chosen;
@@ -20,7 +20,7 @@ class HeadsView extends View {
     const { layers, heads } = this.data;
     const choose = (chosen) => {
       this.set({ chosen });
-      this.tell("head", chosen);
+      this.send("head", chosen);
     };
     this.large = null;
     this.map = headMap(layers, heads, choose, (hovered) => this.set({ hovered }));
@@ -61,13 +61,13 @@ class HeadsView extends View {
     const head = hovered ?? chosen;
     write(this.name, head < 0 ? "" : `${kind === "plain" ? `${label}: ` : ""}${headLabel(head, heads)}`);
     write(this.number, said[head] ? `: ${said[head]}` : "");
+    this.large?.paint(Math.max(0, head));
+    this.layOut();
     assign(this.legend, "hidden", scale ? null : "");
     if (!scale) return;
     write(this.low, scale.low);
     write(this.high, scale.high);
     write(this.about, this.large ? `bar beneath: ${scale.about}` : scale.about);
-    this.large?.paint(Math.max(0, head));
-    this.layOut();
   }
 
   layOut() {
