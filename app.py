@@ -39,7 +39,7 @@ def show() -> None:
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
         # All heads: steps under each other, the chosen head's name in a frame as in the map.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
-        ".st-key-all_heads h3{padding:0 0 1rem!important;font-size:20px!important}"
+        ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
         ".st-key-all_heads h3 code{color:inherit!important}"
         ".st-key-all_heads h3 .stMarkdownBadge{margin-right:.4em;padding:0 .5em!important;border-radius:1em;"

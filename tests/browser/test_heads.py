@@ -124,6 +124,8 @@ def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         side = cell(page, 0, 0).locator(".picture").bounding_box()["width"]
         assert side >= (10 if width == 326 else 24), (width, side)
+        plane, labels = (page.locator(part).bounding_box() for part in (".plane", ".from"))
+        assert plane["height"] == pytest.approx(plane["width"]) == pytest.approx(labels["height"])
     assert page.locator(".from bdi").all_inner_texts()[-2:] == (["token"] * 2 if n == 9 else ["", "token"])
 
 

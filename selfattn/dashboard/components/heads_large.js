@@ -1,16 +1,16 @@
 /* One head's map, large, with its tokens, and the line that leads to it from the head's place among all. */
 
-const LABELLED = 24; // tokens: the labels of more don't fit
+const LABELLED = 20; // tokens: of more only the outlined ones have labels
 
 function largePart(view) {
   const { tokens, rows, sentence, said } = view.data.maps;
   const [name, number, picture] = [element("strong", "chip"), element("span"), element("span", "picture")];
   const cursor = element("span", { class: "cursor", hidden: "" });
-  const isLabelled = (at) => rows.includes(at) || tokens.length <= LABELLED;
   const labels = (kind) =>
-    tokens.map((token, at) =>
-      element("bdi", kind === "from" && rows.includes(at) ? "own" : "", isLabelled(at) ? token : ""),
-    );
+    tokens.map((token, at) => {
+      const own = kind === "from" && rows.includes(at);
+      return element("bdi", own ? "own" : "", own || tokens.length <= LABELLED ? token : "");
+    });
   const [from, to] = ["from", "to"].map((kind) => element("div", { class: kind, "aria-hidden": "true" }, labels(kind)));
   const own = rows.length ? [element("span", "row-of-word")] : [];
   const plane = element("div", { class: "plane", role: "img" }, [picture, ...own, cursor]);
