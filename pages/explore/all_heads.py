@@ -93,18 +93,9 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     call = f"notebook.all_heads(encoder, a, {picked!r}, {which}, chosen='{page.head}')"
     page.python = lines(load_pair(encoder, pair), call)
     maps = cached(encoder, ("small maps", *key[1:]), lambda _: small_maps(side.sentence))
-    compared_with = compared if beside else None
-    show_panel(
-        every_head(
-            side.sentence,
-            maps | {"rows": [*rows], "sentence": name},
-            frame,
-            measure,
-            page.head,
-            compared=compared_with,
-            noise=noise,
-        )
-    )
+    maps = maps | {"rows": [*rows], "sentence": name}
+    against = compared if beside else None
+    show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=against, noise=noise))
 
 
 def show_opened_map(page: Page, side: PlacedWord) -> None:

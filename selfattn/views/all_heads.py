@@ -49,11 +49,8 @@ def small_maps(encoding: Encoding) -> dict[str, Any]:
     """Every head's map, small, as heads.schema.json has them."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
-    return {
-        "picture": one_picture(_maps(encoding), encoding.n_heads, side),
-        "side": side,
-        "tokens": [*encoding.tokens],
-    }
+    picture = one_picture(_maps(encoding), encoding.n_heads, side)
+    return {"picture": picture, "side": side, "tokens": [*encoding.tokens]}
 
 
 def _maps(encoding: Encoding) -> Iterator[np.ndarray]:
@@ -83,6 +80,7 @@ def every_head(
     else:
         finding = _most_and_least(frame, measure)
     kind, unit = ("effect", "") if measure.signed else ("weights", measure.unit)
+    maps = {**maps, "said": said}
     return Panel(
         name="all heads",
         finding=finding,
@@ -90,9 +88,7 @@ def every_head(
             [thumbnail(weights, 2 * SMALL) for weights in _maps(encoding)], frame, measure.name, look.theme, str(chosen),
             kind="effect" if measure.signed else "shares", columns=encoding.n_heads,
         ),
-        live=Live("heads", heads_data(
-            frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps={**maps, "said": said}
-        )),
+        live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
         alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
         tables=Tables({"all heads": lambda: frame}),
         note=f"{note} {noise}".strip(),
@@ -172,10 +168,7 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """The panel of what a head does over labelled sentences: where it joins the word to another most, and two typical ones.
-
-    frame: of the report.
-    """
+    """The panel of what a head does over a frame of sentences: where it joins the word to another most, and two typical ones."""
     patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in own[["rank", "row", "to", "weight"]].itertuples(index=False):
@@ -211,16 +204,17 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     """The panel of how far hiding a word in each head alone moves another, and of how often this head moves it furthest."""
     every = heads(report, head)
-    own, n = _of_head(every.table, head).iloc[0], len(every.table)
+    own = _of_head(every.table, head).iloc[0]
     further, share = int((every.table["share"] > own["share"]).sum()), numbers.decimal(100 * own["share"], 1)
-    move = "heads move" if further > 1 else "heads moves"
-    first = f" With words drawn anew, it comes first in {numbers.share(own['leads'])} of draws."
+    note = f"{further or 'None'} of the other {len(every.table) - 1} heads move{'s' * (further < 2)} it further."
+    if own["leads"] >= 0.005:
+        note += f" With words drawn anew, it comes first in {numbers.share(own['leads'])} of draws."
     return replace(
         every,
         name="moved word",
         finding=f"Hide each sentence's most telling word in {head} alone: the labelled word moves {share}\u00a0% of the way to "
         "its other sense.",
-        note=f"{further or 'None'} of the other {n - 1} {move} it further.{first if own['leads'] >= 0.005 else ''}",
+        note=note,
     )
 
 
