@@ -15,7 +15,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import Page, say, show_panel, this_page
+from selfattn.dashboard.figures import Page, literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
@@ -95,7 +95,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     maps = cached(encoder, ("small maps", *key[1:]), lambda _: small_maps(side.sentence))
     maps = maps | {"rows": [*rows], "sentence": name}
     against = compared if beside else None
-    show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=against, noise=noise))
+    show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=against, noise=noise), method=False)
 
 
 def show_opened_map(page: Page, side: PlacedWord) -> None:
@@ -119,7 +119,7 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
     sides = {name: side}
     row = word_row(side, page.head, name, query=query)
     panel = kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head))
-    show_kernel(replace(panel, finding=f"In {page.head} {panel.finding}"), page.encoder, sides)
+    show_kernel(replace(panel, finding=f"In {page.head} {panel.finding}"), page.encoder, sides, method=False)
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
@@ -132,10 +132,10 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
     panel = habit(encoder, found.report, labelled(), head)
     with st.container(key="over_many", horizontal=True, gap="medium"):
         with st.container():
-            show_panel(panel, choose=partial(_open, head, panel.table), states=("open",))
+            show_panel(panel, choose=partial(_open, head, panel.table), states=("open",), method=False)
         if moves:
             with st.container():
-                show_panel(moved_word(moves.report, head))
+                show_panel(moved_word(moves.report, head), method=False)
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
@@ -162,7 +162,7 @@ query = queries_now(page.encoder, {name: side})[name]
 with st.container(key="all_heads"):
     with st.container():
         show_grid(page, name, side, [query] if page.encoder.recomputable else side.positions)
-        if st.session_state.get("map_of", "head") != "head" or session.BY_WORDS.get() or session.HIDE_SPECIAL.get():
+        if {"map_of", session.BY_WORDS, session.HIDE_SPECIAL} & {*st.query_params}:
             session.OTHER_MAPS.set(True)
         with st.expander("This map by words; the average of its layer; rollout", expanded=session.OTHER_MAPS.get()):
             show_opened_map(page, side)
@@ -173,3 +173,7 @@ with st.container(key="all_heads"):
     with st.container():
         step(3, f"See what `{page.head}` does over many sentences")
         show_what_it_does(page, side.sentence)
+    with st.expander("How all this was measured"):
+        for panel in filter(lambda panel: panel.method, page.panels):
+            st.markdown(f"**{literal(panel.name)}**")
+            say(panel.method)

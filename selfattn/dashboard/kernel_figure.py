@@ -56,9 +56,9 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
     return tuple((name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
-def show_kernel(panel: Panel, encoder: Encoder, sides: Sides) -> None:
-    """Show the panel of these sides: a click on a token asks for its row."""
-    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",))
+def show_kernel(panel: Panel, encoder: Encoder, sides: Sides, **more: Any) -> None:
+    """Show the panel of these sides: a click on a token asks for its row. more: as `show_panel` has it."""
+    show_panel(panel, choose=partial(_choose, encoder, sides), states=("query",), **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:

@@ -173,7 +173,12 @@ def test_the_opened_map_follows_the_switches(encoder):
     large = live(at, "heads")["maps"]
     assert (large["rows"], large["sentence"], large["tokens"]) == ([place], "B", [*encoding.tokens])
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
-    assert [each.proto.expanded for each in at.expander if each.label.startswith("This map by words")] == [True]
+
+
+@pytest.mark.parametrize("asked", [{}, {"words": "true"}, {"hide": "true"}, {"map_of": "rollout"}])
+def test_other_maps_are_open_for_a_link_that_asks_for_one(asked):
+    at = open_link("all-heads", **asked)
+    assert [each.proto.expanded for each in at.expander] == [bool(asked), False]
 
 
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
