@@ -119,6 +119,8 @@ def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
     data = plain_heads(layers, heads, Head(0, 0), "Head") | {
         "maps": maps | {"rows": [n - 1], "sentence": "", "said": ""}
     }
+    low = open_heads(data | {"chosen": layers * heads - 1}, width=1146).locator(".opened").bounding_box()
+    assert low["y"] > 100  # at the height of the last row
     for width in (1146, 736, 326):
         page = open_heads(data, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -59,16 +59,21 @@ function largePart(view) {
     assign(plane, "aria-label", `The map of ${headName(head, heads)}`);
   }
 
-  /** From the head's cell below its row of maps, then to the large map. */
+  /** Beside a tall map the large one is at the height of the chosen head; the line runs below the head's row to it. */
   function layOut() {
-    const [cell, all] = [view.map.cells[head], view.root.getBoundingClientRect()];
-    const [start, end, grid] = [cell, box, view.map.node].map((node) => node.getBoundingClientRect());
+    const { map, root, chosen } = view;
+    const boxes = [map.cells[head], box, map.node, root, map.cells[Math.max(0, chosen)]];
+    const [start, end, grid, all, own] = boxes.map((node) => node.getBoundingClientRect());
     const beside = end.left > grid.right;
     assign(leader, "hidden", beside ? null : "");
+    const middle = (own.top + own.bottom - end.height) / 2 - grid.top;
+    const down = beside ? clamp(middle, Math.max(0, grid.height - end.height)) : 0;
+    box.style.marginTop = `${down}px`;
     if (!beside) return;
     const below = start.bottom + 4 - all.top;
+    const into = grid.top + down + 22 - all.top;
     const [x, bend, goal] = [start.right - 2, (grid.right + end.left) / 2, end.left].map((each) => each - all.left);
-    assign(path, "d", `M${x} ${below}H${bend}V${end.top + 22 - all.top}H${goal}`);
+    assign(path, "d", `M${x} ${below}H${bend}V${into}H${goal}`);
   }
   const nodes = [box, leader];
   return { nodes, paint, layOut, remove: () => nodes.forEach((node) => node.remove()) };
