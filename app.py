@@ -37,13 +37,19 @@ def show() -> None:
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
-        # All heads: two columns, and in a narrow window the chosen head right beneath the map of all.
-        ".st-key-all_heads{flex-wrap:wrap}.st-key-all_heads>*{flex:1 1 530px!important;min-width:0!important}"
-        "@media(max-width:1100px){.st-key-all_heads>*,.st-key-all_heads>*>*{display:contents!important}"
-        ".st-key-all_heads>*>*>*{order:2;width:100%!important}.st-key-all_heads :has(>.st-key-grid){order:0}"
-        ".st-key-all_heads :has(>.st-key-opened_head){order:1}}"
         # Two encoders: halves that fill any window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
+        # All heads: steps under each other, the chosen head's name in a frame as in the map.
+        ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
+        ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
+        ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
+        ".st-key-all_heads h3 code{color:inherit!important}"
+        ".st-key-all_heads h3 .stMarkdownBadge{margin-right:.4em;padding:0 .5em!important;border-radius:1em;"
+        "background:#174f97!important;color:#fff!important}"
+        ".st-key-over_many{flex-wrap:wrap}.st-key-over_many>*{flex:1 1 320px!important;min-width:0!important}"
+        ".st-key-over_many>:first-child{flex:2 1 520px!important}"
+        ".st-key-all_heads details{border:0!important}"
+        ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         # A and B stay side by side in a narrow window.
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"

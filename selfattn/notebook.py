@@ -121,7 +121,7 @@ def all_heads(
     if record.of != "text":
         sides = _sides(encoder, text, second or "", word, at, control)
         columns |= record.columns(Compared(sides, partial(removal_effect, encoder)))
-    frame, kind = tidy.heads_frame(**columns), "effect" if record.signed else "weights"
+    frame, kind = tidy.heads_frame(**columns), "effect" if record.signed else "shares"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme) for head, own in zip(encoder.all_heads, maps)}
     if chosen and chosen not in set(frame["name"]):

@@ -1,5 +1,6 @@
 """Maps of all heads for one sentence, how the chosen head computes the word's row, and what it does over many sentences."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import Page, say, show_panel, this_page
+from selfattn.dashboard.figures import Page, literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
@@ -31,6 +32,7 @@ from selfattn.views.all_heads import (
     FORMULAS,
     every_head,
     habit,
+    moved_word,
     one_map,
     opened_map,
     profile,
@@ -44,6 +46,11 @@ SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 MAPS = {"head": "this head", "average": "average", "rollout": "rollout"}
 
 
+def step(number: int, text: str) -> None:
+    """Head a step of the page, in Markdown."""
+    st.subheader(f":blue-badge[{number}] {text}", anchor=False)
+
+
 def segments(page: Page) -> PlacedWord:
     """Encode A and B as the two segments of one text, and return A's word in it."""
     pair = page.pair
@@ -52,8 +59,11 @@ def segments(page: Page) -> PlacedWord:
     return encoding.places(pair.first.word.text)[pair.first.number - 1]  # A comes first, so its places do
 
 
-def show_grid(page: Page, side: PlacedWord) -> None:
-    """Show every head's map in one picture; a click chooses a head."""
+def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
+    """Show every head's map in one picture; a click chooses a head, whose map is shown large, with these rows outlined.
+
+    name: "A" or "B", or "" for both as one text.
+    """
     encoder, pair = page.encoder, page.pair
     sides = dict(zip(("A", "B", "control"), pair.all))
     compared = Compared(sides, partial(cached_effect, encoder))
@@ -63,31 +73,33 @@ def show_grid(page: Page, side: PlacedWord) -> None:
     if (asked := linked(session.MEASURE)) in labels:  # an older link
         spell(session.MEASURE, labels[asked])
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        step(1, f"Pick one of {len(encoder.all_heads)} heads: click its map")
         session.MEASURE.keep_within(measures, next(iter(measures)))
-        st.text("The strips show", width="content")
-        name = st.selectbox(
-            "The strips show", labels, format_func=labels.__getitem__, key=session.MEASURE, bind="query-params",
+        st.text("The bars show", width="content")
+        picked = st.selectbox(
+            "The bars show", labels, format_func=labels.__getitem__, key=session.MEASURE, bind="query-params",
             label_visibility="collapsed", width=280,
         )  # fmt: skip
     missing = "The link asks for the measure {!r}, which this page hasn't got.".format
-    say_what_is_missing(session.MEASURE, labels.values(), labels[name], missing)
-    key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
+    say_what_is_missing(session.MEASURE, labels.values(), labels[picked], missing)
+    key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[picked]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
     beside = measure.columns(compared) if measure.of == "word" else {}
-    frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, 1.0))
+    frame, noise = noise_floor(heads_frame(**columns | beside), picked, encoder.dtype, dict.fromkeys(beside, 1.0))
     if side.sentence.pair is None:
         which = f"second=b, control=control, word=word, at=at, maps_of={session.SENTENCE.get()!r}"
     else:
         which = "pair=b"
-    call = f"notebook.all_heads(encoder, a, {name!r}, {which}, chosen='{page.head}')"
+    call = f"notebook.all_heads(encoder, a, {picked!r}, {which}, chosen='{page.head}')"
     page.python = lines(load_pair(encoder, pair), call)
     maps = cached(encoder, ("small maps", *key[1:]), lambda _: small_maps(side.sentence))
-    compared_with = compared if beside else None
-    show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=compared_with, noise=noise))
+    maps = maps | {"rows": [*rows], "sentence": name}
+    against = compared if beside else None
+    show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=against, noise=noise), method=False)
 
 
 def show_opened_map(page: Page, side: PlacedWord) -> None:
-    """Show the chosen head's map, or its layer's average or rollout."""
+    """Show the chosen head's map by tokens or words, or its layer's average or rollout."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = segmented("Map", MAPS, key="map_of", label_visibility="collapsed")
         pick_map_options(st)
@@ -102,12 +114,12 @@ def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
     return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))
 
 
-def show_row(page: Page, name: str, side: PlacedWord) -> None:
-    """Show how the chosen head computes the word's row. name: "A" or "B", or "" for both as one text."""
+def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
+    """Show how the chosen head computes a token's row. name: "A" or "B", or "" for both as one text."""
     sides = {name: side}
-    row = word_row(side, page.head, name, query=queries_now(page.encoder, sides)[name])
+    row = word_row(side, page.head, name, query=query)
     panel = kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head))
-    show_kernel(replace(panel, finding=f"In {page.head} {panel.finding}"), page.encoder, sides)
+    show_kernel(replace(panel, finding=f"In {page.head} {panel.finding}"), page.encoder, sides, method=False)
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
@@ -117,8 +129,13 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
     if found is None:
         say(profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
-    panel = habit(encoder, found.report, labelled(), head, moves and moves.report)
-    show_panel(panel, choose=partial(_open, head, panel.table), states=("open",))
+    panel = habit(encoder, found.report, labelled(), head)
+    with st.container(key="over_many", horizontal=True, gap="medium"):
+        with st.container():
+            show_panel(panel, choose=partial(_open, head, panel.table), states=("open",), method=False)
+        if moves:
+            with st.container():
+                show_panel(moved_word(moves.report, head), method=False)
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
@@ -138,16 +155,25 @@ with page.links:
 
 with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
-    name = segmented("Sentence", SENTENCES, key=session.SENTENCE, help=note, label_visibility="collapsed")
-side = segments(page) if name == "both" else dict(page.pair.sides)[name]
-with st.container(key="all_heads", horizontal=True, gap="medium"):
-    all_heads, one_head = st.container(), st.container()
-with all_heads.container(key="grid"):
-    show_grid(page, side)
-if page.encoder.recomputable:
-    with one_head.container(key="opened_head"):
-        show_row(page, "" if name == "both" else name, side)
-with all_heads.container(key="over_many"):
-    show_what_it_does(page, side.sentence)
-with one_head.container(key="own_map"):
-    show_opened_map(page, side)
+    chosen = segmented("Sentence", SENTENCES, key=session.SENTENCE, help=note, label_visibility="collapsed")
+name = "" if chosen == "both" else chosen
+side = dict(page.pair.sides)[name] if name else segments(page)
+query = queries_now(page.encoder, {name: side})[name]
+with st.container(key="all_heads"):
+    with st.container():
+        show_grid(page, name, side, [query] if page.encoder.recomputable else side.positions)
+        if {"map_of", session.BY_WORDS, session.HIDE_SPECIAL} & {*st.query_params}:
+            session.OTHER_MAPS.set(True)
+        with st.expander("This map by words; the average of its layer; rollout", expanded=session.OTHER_MAPS.get()):
+            show_opened_map(page, side)
+    if page.encoder.recomputable:
+        with st.container():
+            step(2, f"See how `{page.head}` computes the outlined row")
+            show_row(page, name, side, query)
+    with st.container():
+        step(3, f"See what `{page.head}` does over many sentences")
+        show_what_it_does(page, side.sentence)
+    with st.expander("How all this was measured"):
+        for panel in filter(lambda panel: panel.method, page.panels):
+            st.markdown(f"**{literal(panel.name)}**")
+            say(panel.method)

@@ -28,7 +28,7 @@ from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 PIXELS = 1_000_000  # most pixels of the composed picture
 HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
-GAP, STRIP = 4, 6  # around each head's map, in pixels of the page
+GAP, STRIP = 4, 9  # around each head's map, in pixels of the page
 Key = TypeVar("Key", bound=NamedTuple)  # the fields of the selection
 
 
@@ -134,7 +134,7 @@ def head_grid(
     theme: Theme,
     chosen: str,
     *,
-    kind: str = "weights",
+    kind: str = "shares",
     columns: int,
 ) -> Spec:
     """Draw every map (n, n) small, in the order of frame's rows, with a strip below it in the colour of a measure.
@@ -164,7 +164,7 @@ def head_grid(
     maximum = float(frame[measure].abs().max()) or 1.0
     bar = {
         "title": measure, "orient": "bottom", **SWATCHES, "tickCount": TICKS,
-        "format": ".3~g" if kind == "weights" else fitting(maximum),
+        "format": ".3~g" if kind == "shares" else fitting(maximum),
     }  # fmt: skip
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
     strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}

@@ -107,13 +107,14 @@ def show_panel(
     choose: Callable[[str, Any], None] | None = None,
     states: Sequence[str] = (),
     first: bool = False,
+    method: bool = True,
 ) -> None:
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
     A map of all heads chooses the page's head. key: of a picture that stays while others come and go. in_place: choosing another
     head updates the picture's marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader
     reads `alt` at the first mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all
-    others.
+    others. method: say how it was measured.
     """
     note_panel(panel, first)
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
@@ -126,7 +127,7 @@ def show_panel(
         _show_picture(panel, key, in_place)
     if panel.note:
         say(panel.note)
-    if panel.method:
+    if panel.method and method:
         with st.expander("How this was measured"):
             say(panel.method)
 

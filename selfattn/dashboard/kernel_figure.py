@@ -57,11 +57,14 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
 
 
 def show_kernel(
-    panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None
+    panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel of these sides: a click on a token asks for its row. choose_head: of a click in the figure above."""
+    """Show the panel of these sides: a click on a token asks for its row.
+
+    choose_head: of a click in the figure above; more: as `show_panel` has it.
+    """
     states = ("query",) if choose_head is None else ("query", "head")
-    show_panel(panel, choose=partial(_choose, encoder, sides, choose_head), states=states)
+    show_panel(panel, choose=partial(_choose, encoder, sides, choose_head), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:

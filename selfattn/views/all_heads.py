@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,9 +27,11 @@ from selfattn.senses.what_heads_do import TOP
 from selfattn.tidy_tables import sentence_words, weights_frame
 from selfattn.views.heads_data import heads_data
 from selfattn.views.one_head import left_out, surest_word
+from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # most pixels of a small map
+WRITTEN = 40  # tokens: of a sentence of so many the browser gets the chosen head's weights as numbers
 NAMED = {"head": "{head}", "average": "the average of L{layer}'s heads", "rollout": "rollout up to L{layer}"}
 FORMULAS = {
     "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
@@ -46,7 +49,8 @@ def small_maps(encoding: Encoding) -> dict[str, Any]:
     """Every head's map, small, as heads.schema.json has them."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
-    return {"picture": one_picture(_maps(encoding), encoding.n_heads, side), "side": side}
+    picture = one_picture(_maps(encoding), encoding.n_heads, side)
+    return {"picture": picture, "side": side, "tokens": [*encoding.tokens]}
 
 
 def _maps(encoding: Encoding) -> Iterator[np.ndarray]:
@@ -63,31 +67,33 @@ def every_head(
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
-    """The panel of all heads: each map small, above a strip in the colour of a measure.
+    """The panel of all heads: each map small, above a bar as long as a measure, and the chosen head's map large.
 
-    maps: `small_maps`. frame: tidy_tables.heads_frame. compared: the word's sentences, for a measure that is an effect on its
-    cosine. noise: said under the picture.
+    maps: `small_maps`, the rows that are outlined and the sentence's name. frame: tidy_tables.heads_frame. compared: the word's
+    sentences, for a measure that is an effect on its cosine. noise: said under the picture.
     """
     note = ""
+    few = len(encoding.tokens) <= WRITTEN
+    said = ",".join(map(numbers.weight, encoding.weights(*chosen).flatten().tolist())) if few else ""
     if compared and measure.beside:
         finding, note = _removals(frame, measure, compared)
     else:
         finding = _most_and_least(frame, measure)
-    kind = "effect" if measure.signed else "weights"
-    unit = "" if measure.signed else measure.unit
+    kind, unit = ("effect", "") if measure.signed else ("weights", measure.unit)
+    maps = {**maps, "said": said}
     return Panel(
         name="all heads",
         finding=finding,
         picture=lambda look: head_grid(
             [thumbnail(weights, 2 * SMALL) for weights in _maps(encoding)], frame, measure.name, look.theme, str(chosen),
-            kind=kind, columns=encoding.n_heads,
+            kind="effect" if measure.signed else "shares", columns=encoding.n_heads,
         ),
         live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
         alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
         tables=Tables({"all heads": lambda: frame}),
         note=f"{note} {noise}".strip(),
         method=f"{measure.caption}\n\nRows of a map attend to columns. Each map is shaded up to its own largest weight; the "
-        "strip beneath it has the measure's colour.",
+        "bar beneath it shows the measure.",
     )  # fmt: skip
 
 
@@ -161,20 +167,15 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
     return rolled(encoding)[head.layer] if which == "rollout" else encoding.weights(*head)
 
 
-def habit(
-    encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head, moves: HiddenWordsReport | None
-) -> Panel:
-    """The panel of what a head does over labelled sentences: where it joins the word to another most, and two typical ones.
-
-    frame: of the reports. moves: how far the word moves when another is hidden in one head alone; None: not measured.
-    """
+def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
+    """The panel of what a head does over a frame of sentences: where it joins the word to another most, and two typical ones."""
     patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in own[["rank", "row", "to", "weight"]].itertuples(index=False):
         if rank == 0:
-            headings[row] = f"Where it looks most strongly, of {report.n} sentences"
+            headings[row] = f"Strongest of {report.n} sentences: the weight that the underlined word gives the blue one"
         elif rank >= TOP and len(headings) == 1:
-            headings[row] = f"Typical ones: half of the {report.n} have a larger weight, half a smaller"
+            headings[row] = f"Typical: half of the {report.n} have a larger weight, half a smaller"
         text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
         said[row] = f"{asked}: {sense}"
         joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
@@ -188,7 +189,6 @@ def habit(
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
         alt=f"Sentences in which {head} attends most from the labelled word to another, then typical ones: {', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: own, "patterns": lambda: report.patterns}),
-        note=_leads(moves, head) if moves else "",
         method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
         "weight, two thirds for special tokens. Each sentence shows the other word that gets most of the labelled word's "
         "weight; sentences are ordered by that weight.",
@@ -201,15 +201,20 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
     return table[(table["layer"] == head.layer) & (table["head"] == head.head)]
 
 
-def _leads(report: HiddenWordsReport, head: Head) -> str:
-    """How far a head alone moves words, and how often it is the first to."""
-    every = report.heads[report.heads["word"] == "all"]
-    own = _of_head(every, head).iloc[0]
-    place, share = int((every["share"] > own["share"]).sum()) + 1, numbers.decimal(100 * own["share"], 1)
-    often = f", first in {numbers.share(own['leads'])} of resamples" if own["leads"] >= 0.005 else ""
-    return (
-        f"Hide each sentence's leading word in {head} alone, and the labelled word moves {share} % of the distance to its other "
-        f"sense: place {place} of {len(every)}{often}."
+def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
+    """The panel of how far hiding a word in each head alone moves another, and of how often this head moves it furthest."""
+    every = heads(report, head)
+    own = _of_head(every.table, head).iloc[0]
+    further, share = int((every.table["share"] > own["share"]).sum()), numbers.decimal(100 * own["share"], 1)
+    note = f"{further or 'None'} of the other {len(every.table) - 1} heads move{'s' * (further < 2)} it further."
+    if own["leads"] >= 0.005:
+        note += f" With words drawn anew, it comes first in {numbers.share(own['leads'])} of draws."
+    return replace(
+        every,
+        name="moved word",
+        finding=f"Hide each sentence's most telling word in {head} alone: the labelled word moves {share}\u00a0% of the way to "
+        "its other sense.",
+        note=note,
     )
 
 

@@ -1,5 +1,6 @@
 """The component `heads` in a real Chromium: by the mouse, by the keyboard, in both colour schemes and with maps of its own."""
 
+import re
 from functools import partial
 from io import BytesIO
 
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.browser
 EFFECT = torch.linspace(-0.5, 1.0, 72).reshape(6, 12)
 MEASURED = heads_data(heads_frame(effect=EFFECT), "effect", Head(0, 10), title="effect of removing it")
 MAPS = {"picture": one_picture([np.eye(8) if i == 25 else np.ones((8, 8)) for i in range(72)], 12, 8), "side": 8}
+MAPS |= {"tokens": list("abcdefgh"), "rows": [2], "sentence": "A", "said": ",".join(f"0.{i:02}" for i in range(64))}
 COLOUR = "(cell) => getComputedStyle(cell).backgroundColor.match(/[\\d.]+/g).map(Number)"
 
 
@@ -84,6 +86,49 @@ def test_each_map_is_cut_from_the_picture_of_all(open_heads):
     assert inked.tolist() == np.eye(8, dtype=bool).tolist()
     other = cell(page, 2, 2).locator(".picture").bounding_box()
     assert np.asarray(Image.open(BytesIO(page.screenshot(clip=other))).convert("L"))[5:-5, 5:-5].max() < 128
+
+
+def test_the_chosen_heads_map_is_large_and_a_line_leads_to_it(open_heads):
+    page = open_heads(MEASURED | {"maps": MAPS}, width=1100)
+    chip, path = page.locator(".chip"), page.locator(".leader path")
+    assert (chip.inner_text(), page.locator(".which").inner_text()) == (
+        "L0 H10",
+        "L0 H10\neffect of removing it: −0.289",
+    )
+    assert page.locator(".from .own").all_inner_texts() == ["c"]
+    plane, row = (page.locator(part).bounding_box() for part in (".plane", ".row-of-word"))
+    assert row["y"] - plane["y"] == pytest.approx(plane["height"] / 4, abs=1)
+    page.mouse.move(*(plane[at] + plane[size] * part for at, size, part in (("x", "width", 0.7), ("y", "height", 0.2))))
+    assert page.locator(".tip").inner_text() == '"b" to "f": 0.13'
+    before = path.get_attribute("d")
+    cell(page, 4, 2).hover()
+    assert chip.inner_text() == "L4 H2" and path.get_attribute("d") != before
+    page.locator(".plane").hover()
+    assert chip.inner_text() == "L0 H10" and path.get_attribute("d") == before
+    cell(page, 4, 2).click()
+    page.locator(".plane").hover()
+    assert re.fullmatch('"." to "."', page.locator(".tip").inner_text())  # its weights aren't sent yet
+    page.set_viewport_size({"width": 390, "height": 900})
+    settle(page)
+    assert not page.locator(".leader").is_visible() and page.locator(".opened").bounding_box()["width"] <= 390
+
+
+@pytest.mark.parametrize(("layers", "heads", "n"), [(12, 12, 9), (24, 16, 70)])
+def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
+    maps = {"picture": one_picture([np.eye(8)] * layers * heads, heads, 8), "side": 8, "tokens": ["token"] * n}
+    data = plain_heads(layers, heads, Head(0, 0), "Head") | {
+        "maps": maps | {"rows": [n - 1], "sentence": "", "said": ""}
+    }
+    low = open_heads(data | {"chosen": layers * heads - 1}, width=1146).locator(".opened").bounding_box()
+    assert low["y"] > 100  # at the height of the last row
+    for width in (1146, 736, 326):
+        page = open_heads(data, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        side = cell(page, 0, 0).locator(".picture").bounding_box()["width"]
+        assert side >= (10 if width == 326 else 24), (width, side)
+        plane, labels = (page.locator(part).bounding_box() for part in (".plane", ".from"))
+        assert plane["height"] == pytest.approx(plane["width"]) == pytest.approx(labels["height"])
+    assert page.locator(".from bdi").all_inner_texts()[-2:] == (["token"] * 2 if n == 9 else ["", "token"])
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (12, 12), (24, 16), (1, 1)])

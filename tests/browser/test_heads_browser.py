@@ -63,14 +63,17 @@ def cell(page, layer, head):
 
 def test_a_click_in_the_map_of_maps_opens_the_head(page, server):
     open_page(page, f"{server}/all-heads")
-    cell(page, 2, 5).click()
+    cell(page, 2, 5).first.click()
     wait_for_address(page, "head=L2+H5")
-    expect(page.get_by_text("Of the words in L2 H5", exact=False)).to_be_visible()
+    expect(page.get_by_role("heading", name="See how L2 H5 computes the outlined row")).to_be_visible()
     wait_until_idle(page)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     wait_for_address(page, "head=L3+H5")
-    expect(page.get_by_text("Of the words in L3 H5", exact=False)).to_be_visible()
+    expect(page.get_by_role("heading", name="See what L3 H5 does over many sentences")).to_be_visible()
+    cell(page, 0, 1).last.click()  # in the map of many sentences
+    wait_for_address(page, "head=L0+H1")
+    expect(page.locator(".heads.pictured .chip")).to_have_text("L0 H1")
 
 
 def test_a_sentence_of_a_heads_habit_is_shown_in_the_maps(page, server):
@@ -80,7 +83,7 @@ def test_a_sentence_of_a_heads_habit_is_shown_in_the_maps(page, server):
     row.click()
     expect(page.locator(".st-key-both_sentences")).to_contain_text(word)
     wait_until_idle(page)
-    expect(cell(page, 0, 11)).to_have_attribute("aria-selected", "true")
+    expect(cell(page, 0, 11).first).to_have_attribute("aria-selected", "true")
     assert "head=L0+H11" in page.url
 
 
@@ -105,5 +108,5 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server):
     wait_until_idle(page, 120)
     assert not page.get_by_text("reads at most").count()  # no message that it is too long
     eventually(page, lambda: painted_images(page) >= 1)  # the chosen head's map
-    assert page.locator(".heads .picture").count() == 72
+    assert page.locator(".heads .cell .picture").count() == 72
     assert 20_000 < sum(received) < 1_000_000, sum(received)

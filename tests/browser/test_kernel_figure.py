@@ -268,10 +268,13 @@ def test_the_default_fits_a_screen(open_kernel):
     expect(page.locator(".key").first).to_be_hidden()  # the head of the strips says it
 
 
-def test_a_phone_shows_the_lit_rows_strips(open_kernel):
+def test_a_phone_unfolds_the_lit_rows_strips(open_kernel):
     page = open_kernel(VARIANTS["bank"], 358)
     lit = page.locator(".side.shown .row.lit .strip")
     expect(lit).to_have_count(2)
+    assert not any(each.is_visible() for each in page.locator(".strip").all())
+    page.get_by_role("button", name="Show each dimension").click()
+    expect(page.get_by_role("button", name="Hide each dimension")).to_be_focused()
     assert [lit.nth(i).is_visible() for i in (0, 1)] == [True, True]
     other = page.locator(".side.shown .row:not(.lit, .query, .sums) .strip").first
     expect(other).to_be_hidden()
@@ -280,10 +283,19 @@ def test_a_phone_shows_the_lit_rows_strips(open_kernel):
     expect(page.locator(".side.shown .key")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
+)
+def test_only_long_strips_fold_and_only_on_a_phone(open_kernel, name, width, folds):
+    page = open_kernel(VARIANTS[name], width)
+    assert page.locator(".unfold").is_visible() == folds
+    assert page.locator(".side.shown .query .strip").is_visible() != folds
+
+
 # Texts that may not touch each other.
 TEXTS = (
-    ".finding, .meaning, .head strong, .about, .token bdi, .value, .means, .sum, .line > *, .foot p, .toggle, .switch bdi, "
-    ".printed span"
+    ".finding, .meaning, .head strong, .about, .token bdi, .value, .means, .sum, .line > *, .foot p, .toggle, .unfold, "
+    ".switch bdi, .printed span"
 )
 
 
@@ -295,6 +307,8 @@ def test_nothing_is_cut_or_collides(open_kernel, name, scheme):
     page = open_kernel(VARIANTS[name], scheme=scheme, face="")
     assert cut_or_met(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
+    if page.locator(".unfold").is_visible():  # at the last width, a phone's
+        page.locator(".unfold").click()
     assert cut_or_met(page, f"{TEXTS}, .code div", (1380, 1100, 760, 328)) == []
 
 

@@ -94,7 +94,7 @@ def a_grid():
     def at(below, heads=HEADS["name"]):  # the middle of what stands so far below a map's
         return {"x": [(head[3:], 0) for head in heads], "y": [(head[:2], below) for head in heads]}
 
-    rects = joined(at(0), at(side / 2 + 3.5), at(3, ["L1 H3"]), at(3))
+    rects = joined(at(0), at(side / 2 + 5), at(4.5, ["L1 H3"]), at(4.5))
     axes = {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
     return spec, {**axes, "rect": rects, "text": {"text": [*axes["x"], *axes["y"]]}, "image": {}}
 

@@ -44,9 +44,10 @@ ONLY = {"way": "guess", "kernel": "columns", "shaded": "open", "heads": "depths"
 
 
 def live(at, name):
-    """The data that the browser got for the page's one component of this name."""
+    """The data that the browser got for the page's one component of this name, or its one map of maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    (data,) = (data for data in every if ONLY[name] in data)
+    found = [data for data in every if ONLY[name] in data]
+    (data,) = [data for data in found if data.get("maps")] or found
     return data
 
 

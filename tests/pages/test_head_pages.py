@@ -4,7 +4,7 @@ import altair as alt
 import pytest
 import torch
 
-from selfattn import load_encoder, notebook, numbers
+from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.removing import alone
@@ -16,7 +16,7 @@ from selfattn.dashboard.cache import Cache, forget
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
-from selfattn.views.all_heads import profile
+from selfattn.views.all_heads import moved_word, profile
 from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.rounding import NOISE
 from tests.encoders.test_loading import change_config
@@ -170,6 +170,15 @@ def test_the_opened_map_follows_the_switches(encoder):
     distances = head_measures(encoding)["distance"]
     assert numbers_of_all(at) == list(map(numbers.decimal, distances.flatten().tolist()))
     assert live(at, "heads")["chosen"] == 43
+    large = live(at, "heads")["maps"]
+    assert (large["rows"], large["sentence"], large["tokens"]) == ([place], "B", [*encoding.tokens])
+    assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
+
+
+@pytest.mark.parametrize("asked", [{}, {"words": "true"}, {"hide": "true"}, {"map_of": "rollout"}])
+def test_other_maps_are_open_for_a_link_that_asks_for_one(asked):
+    at = open_link("all-heads", **asked)
+    assert [each.proto.expanded for each in at.expander] == [bool(asked), False]
 
 
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
@@ -198,6 +207,7 @@ def test_a_heads_habit_is_the_stored_reports(encoder):
     own = report.sentences.query("layer == 5 and head == 7")
     patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
     assert profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in bold(at)
+    assert moved_word(stored("hidden_words", encoder, labelled_sentences()).report, Head(5, 7)).finding in bold(at)
     rows = [{word["text"]: word["number"] for word in row["words"]} for row in live(at, "shaded")["rows"]]
     assert [row[place.to] for row, place in zip(rows, own.itertuples(), strict=True)] == list(
         map(numbers.weight, own["weight"])

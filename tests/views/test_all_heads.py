@@ -18,19 +18,24 @@ from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import every_head, habit, opened_map, profile, small_maps
+from selfattn.views.all_heads import every_head, habit, moved_word, opened_map, profile, small_maps
 from selfattn.views.one_head import surest_word
 
-MAPPED = SimpleNamespace(n_layers=1, n_heads=3, weights=lambda _: torch.eye(3).expand(3, 3, 3))
+WEIGHTS = torch.tensor([0.126, 0.001, 1.0]) * torch.eye(3)
+MAPPED = SimpleNamespace(
+    n_layers=1,
+    n_heads=3,
+    tokens=("the", "old", "bank"),
+    weights=lambda _, head=None: WEIGHTS.expand(3, 3, 3) if head is None else WEIGHTS * (head + 1),
+)
+MAPS = {"picture": "data:image/png;base64,", "side": 3, "tokens": [*MAPPED.tokens], "rows": [2], "sentence": "A"}
 COMPARED = SimpleNamespace(sides={"A": SimpleNamespace(word=SimpleNamespace(text="bank"))}, cosine=0.312)
 
 
 def panel(measure, chosen, **columns):
     frame = heads_frame(**{name: torch.tensor([own]) for name, own in columns.items()})
     compared = COMPARED if "effect" in columns else None
-    return every_head(
-        MAPPED, {"picture": "data:image/png;base64,", "side": 3}, frame, MEASURES[measure], chosen, compared=compared
-    )
+    return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=compared)
 
 
 def test_a_measure_names_its_ends_and_the_chosen_head():
@@ -64,6 +69,11 @@ def test_a_removal_stands_beside_the_control(control, said):
     assert own.note.startswith(said)
 
 
+def test_the_chosen_heads_weights_are_sent_as_they_are_written():
+    own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
+    assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
+
+
 def test_the_opened_map_has_each_words_largest_weight_as_a_table(encoder, sides):
     side = SimpleNamespace(sentence=sides["A"].encoding, positions=sides["A"].word.positions)
     weights = side.sentence.weights(3, 7)
@@ -81,22 +91,22 @@ def test_small_maps_are_those_of_all_heads(encoder):
     encoding = encoder.encode("We sat on the bank.")
     own = small_maps(encoding)
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(own["picture"].split(",")[1]))))[..., 1]
-    assert own["side"] == 8 and picture.shape == (6 * 8, 12 * 8)
+    assert own["side"] == len(own["tokens"]) == 8 and own["tokens"][-2:] == [".", "[SEP]"]
+    assert picture.shape == (6 * 8, 12 * 8)
     weights = encoding.weights(3, 7).numpy()
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
 def test_a_habit_names_the_words_that_the_head_joins(encoder):
     frame = labelled_sentences()
-    profiles, moves = (stored(name, encoder, frame).report for name in ("head_profiles", "hidden_words"))
-    own = habit(encoder, profiles, frame, Head(0, 10), moves)
+    own = habit(encoder, stored("head_profiles", encoder, frame).report, frame, Head(0, 10))
     place = own.table.iloc[0]
     words = own.live.data["rows"][0]["words"]
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
     headings = [row.get("heading", "") for row in own.live.data["rows"]]
     strongest, typical = (
-        "Where it looks most strongly, of 768 sentences",
-        "Typical ones: half of the 768 have a larger weight",
+        "Strongest of 768 sentences: the weight that the underlined word gives the blue one",
+        "Typical: half of the 768 have a larger weight",
     )
     assert [text.partition(", half a")[0] for text in headings] == [strongest, "", "", "", typical, ""]
     assert own.table["rank"].tolist() == [0, 1, 2, 3, 383, 384]
@@ -104,12 +114,27 @@ def test_a_habit_names_the_words_that_the_head_joins(encoder):
     assert strongest in drawn and typical in drawn
     assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
-    best = moves.heads.query("word == 'all'").sort_values("share").iloc[-1]
-    assert (best["layer"], best["head"]) == (0, 10)
-    share, leads = numbers.decimal(100 * best["share"], 1), numbers.share(best["leads"])
-    assert (
-        f"moves {share} % of the distance to its other sense: place 1 of 72, first in {leads} of resamples." in own.note
-    )
+
+
+def test_a_heads_place_among_all_is_in_words_and_in_the_map(encoder):
+    moves = stored("hidden_words", encoder, labelled_sentences()).report
+    every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
+    for place in (0, 1, 40):
+        row = every.loc[place]
+        own = moved_word(moves, Head(int(row["layer"]), int(row["head"])))
+        assert f"moves {numbers.decimal(100 * row['share'], 1)}\u00a0% of the way" in own.finding
+        assert own.live.data["chosen"] == 12 * row["layer"] + row["head"]
+        assert own.live.data["said"][own.live.data["chosen"]].endswith(
+            f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
+        )
+        wanted = {
+            0: "None of the other 71 heads moves",
+            1: "1 of the other 71 heads moves",
+            40: "40 of the other 71 heads move",
+        }
+        assert own.note.startswith(f"{wanted[place]} it further.")
+        drawn = f"With words drawn anew, it comes first in {numbers.share(row['leads'])} of draws."
+        assert own.note.endswith(drawn) == (row["leads"] >= 0.005)
 
 
 SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))

@@ -7,8 +7,8 @@ export default function heads(given) {
 
 /** The map, and beneath it the chosen head's number and the colours' meaning. */
 class HeadsView extends View {
-  show(data, _, tell) {
-    Object.assign(this, { data, tell: data.clicks ? tell : () => {} });
+  show(data, _, send) {
+    Object.assign(this, { data, send: data.clicks ? send : () => {} });
     if (data.key !== this.key) this.build();
     this.key = data.key;
     this.chosen = data.chosen;
@@ -20,17 +20,16 @@ class HeadsView extends View {
     const { layers, heads } = this.data;
     const choose = (chosen) => {
       this.set({ chosen });
-      this.tell("head", chosen);
+      this.send("head", chosen);
     };
+    this.large = null;
     this.map = headMap(layers, heads, choose, (hovered) => this.set({ hovered }));
     [this.name, this.number] = [element("strong"), element("span")];
     [this.low, this.high, this.about] = ["end", "end", "about"].map((kind) => element("span", kind));
     this.bar = element("span", "bar");
     this.legend = element("p", "legend", [this.low, this.bar, this.high, this.about]);
-    this.body.replaceChildren(
-      this.map.node,
-      element("div", "below small", [element("p", {}, [this.name, this.number]), this.legend]),
-    );
+    this.below = element("div", "below small", [element("p", {}, [this.name, this.number]), this.legend]);
+    this.body.replaceChildren(this.map.node, this.below);
   }
 
   /** Each head's map of weights, cut from one picture of all: its opacity is the weight. */
@@ -38,15 +37,19 @@ class HeadsView extends View {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
     if (!maps) return;
-    this.map.node.style.setProperty("--maps", `url("${maps.picture}")`);
-    this.map.node.style.setProperty("--size", `${heads * 100}% ${layers * 100}%`);
+    const style = { maps: `url("${maps.picture}")`, size: `${heads * 100}% ${layers * 100}%`, layers, heads };
+    for (const [name, value] of Object.entries(style)) this.body.style.setProperty(`--${name}`, value);
     flag(this.map.node, { coarse: maps.side < 46 });
     this.map.cells.forEach((cell, head) => {
-      const [x, y] = [(head % heads) / Math.max(1, heads - 1), Math.floor(head / heads) / Math.max(1, layers - 1)];
       const picture = cell.firstElementChild ?? element("span", "picture");
-      picture.style.setProperty("--at", `${100 * x}% ${100 * y}%`);
+      picture.style.setProperty("--at", placeOf(this.data, head));
       cell.append(picture);
     });
+    const weights = ["each map: weight 0", element("span", "bar shades"), "the head’s largest"];
+    this.below.replaceChildren(element("p", "legend", weights), this.legend);
+    this.large?.remove();
+    this.large = largePart(this);
+    this.body.append(...this.large.nodes);
   }
 
   paint() {
@@ -58,12 +61,16 @@ class HeadsView extends View {
     const head = hovered ?? chosen;
     write(this.name, head < 0 ? "" : `${kind === "plain" ? `${label}: ` : ""}${headLabel(head, heads)}`);
     write(this.number, said[head] ? `: ${said[head]}` : "");
+    this.large?.paint(Math.max(0, head));
+    this.layOut();
     assign(this.legend, "hidden", scale ? null : "");
     if (!scale) return;
     write(this.low, scale.low);
     write(this.high, scale.high);
-    write(this.about, scale.about);
+    write(this.about, this.large ? `bar beneath: ${scale.about}` : scale.about);
   }
 
-  layOut() {}
+  layOut() {
+    this.large?.layOut();
+  }
 }

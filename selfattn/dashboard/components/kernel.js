@@ -62,18 +62,21 @@ class KernelView extends View {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
     const { about, below, columns, findings, sides } = this.data;
     const parts = sides.map((_, side) => sidePart(this, side));
-    const [heads, lines] = [headPart(this), codePart(this)];
+    const [heads, lines, strips] = [headPart(this), codePart(this), foldPart(this)];
     const rows = [heads, ...parts].map(({ node }) => node);
     const table = element("div", { class: "table", role: "grid", "aria-label": about }, rows);
     const numbers = columns.filter(({ kind }) => kind !== "strip").length;
     table.style.setProperty("--numbers", numbers);
     flag(table, { many: numbers > MANY });
-    const foot = element("div", "foot small", [...below.map((line) => element("p", {}, line)), lines.button]);
+    const foot = element("div", "foot small", [
+      ...below.map((line) => element("p", {}, line)),
+      element("div", "toggles", [strips.button, lines.button]),
+    ]);
     const choice = switchPart(this);
     const found = findings.map((text, side) =>
       element("p", "finding", [...badgeOf(sides[side]), element("span", {}, text)]),
     );
-    this.parts = [...parts, heads, lines, choice];
+    this.parts = [...parts, heads, lines, strips, choice];
     this.body.replaceChildren(element("div", "findings", found), choice.node, table, foot, lines.node);
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -240,6 +243,21 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
     element("div", { class: "token small", role: "rowheader" }, text),
     ...cellsOf(view, cells, strips),
   ]);
+}
+
+/** A button that shows the strips on a phone, where they are folded; those of few numbers never are. */
+function foldPart(view) {
+  const [{ query }] = view.data.sides;
+  const few = query.values.split(",").length <= FEW;
+  const about = { type: "button", class: "unfold", "data-id": "strips", hidden: few ? "" : null };
+  const button = element("button", { ...about, onclick: () => view.set({ unfolded: !view.unfolded }) });
+
+  function paint() {
+    flag(view.body, { folded: !few && !view.unfolded });
+    assign(button, "aria-expanded", Boolean(view.unfolded));
+    write(button, `${view.unfolded ? "Hide" : "Show"} each dimension`);
+  }
+  return { button, paint };
 }
 
 /** The kernel's lines behind a button. Those that make the lit column are lit. */
