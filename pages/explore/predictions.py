@@ -18,7 +18,7 @@ from selfattn.charts.labels import isolated
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.browser_history import note_in_address
-from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.cache import cached, cached_encode, encoder_key
 from selfattn.dashboard.compute_again import stoppable, stored_report
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
@@ -43,7 +43,7 @@ from selfattn.stored_reports import made_once
 from selfattn.views import predictions as views
 from selfattn.views.long_text import Row, long_text, lost
 from selfattn.views.predictions import Question
-from selfattn.views.similar import similar
+from selfattn.views.similar import beside, similar
 from selfattn.words import Word
 
 T = TypeVar("T")
@@ -64,6 +64,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
     first = views.first_asked(encoder, session.GAP in st.query_params)
     with this_page().beside:
         kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
+    this_page().own = st.container(horizontal=True, gap="medium")
     text = _field(FIRST_FIELD.get(kind, "Sentence"), FIRST.first, session.A)
     try:
         questions = {"class": _class, "pair": _pair, "similarity": _similarity, "tag": _tag, "gap": _gap}[kind](
@@ -82,8 +83,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 def _field(label: str, first: str, key: session.Key) -> str:
     """A field for a text of any length: one of a single line would glue pasted lines together."""
-    with this_page().beside:
-        return st.text_area(label, first, key=key, bind="query-params", width=420, height=90)
+    return this_page().own.text_area(label, first, key=key, bind="query-params", width=420, height=90)
 
 
 def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
@@ -136,28 +136,31 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
         "Examples", [pair.name for pair in TEXT_PAIRS], key=session.SIMILAR, on_change=_use_example,
         label_visibility="collapsed",
     )  # fmt: skip
-    whole = {name: encode_or_stop(encoder, own, f"Sentence {name}") for name, own in (("A", text), ("B", other))}
-    sides = {name: _as_read(encoder, pooling, side, f" of {name}") for name, side in whole.items()}
-    if any(side is not whole[name] for name, side in sides.items()):
-        vectors = (
-            [
-                side.vector(encoder.n_layers, replace(pooling, max_tokens=None).positions(side))
-                for side in texts.values()
-            ]
-            for texts in (whole, sides)
-        )
-        all_of_it, cut = (numbers.cosine(float(cosine_similarity(*own, dim=0))) for own in vectors)
-        say(f"Read whole, the cosine would be {all_of_it}; as its users get it, it is {cut}.")
-    return views.similarity_questions(encoder, pooling, sides, whole)
+    read = {name: _as_read(encoder, pooling, own, name) for name, own in (("A", text), ("B", other))}
+    sides = {name: encoding for name, (encoding, _) in read.items()}
+    whole = {name: text for name, (_, text) in read.items()}
+    cut = [name for name in sides if len(sides[name].ids) < len(whole[name].ids)]
+    if cut and all(len(each.ids) <= encoder.max_tokens for each in whole.values()):
+        all_read = replace(pooling, max_tokens=None)
+        vectors = [
+            [encoding.vector(encoder.n_layers, all_read.positions(encoding)) for encoding in texts]
+            for texts in (sides.values(), [cached_encode(encoder, each.text) for each in whole.values()])
+        ]
+        as_it_is, whole_cosine = (numbers.cosine(float(cosine_similarity(*own, dim=0))) for own in vectors)
+        say(f"The cosine is {as_it_is}; read whole it would be {whole_cosine}.")
+    return views.similarity_questions(encoder, pooling, sides, {name: whole[name] for name in cut})
 
 
-def _as_read(encoder: Encoder, pooling: Pooling, whole: Encoding, where: str) -> Encoding:
-    """The text as the embedder's users have it read; the page says what it loses."""
-    read = pooling.reads(encoder.tokenize(whole.text))
+def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
+    """The text as the embedder's users have it read, and the whole; the page says what is lost."""
+    check_length(text)
+    read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
-        return whole
-    st.warning(literal(lost(encoder.title, whole, read, where)), icon=":material/content_cut:")
-    return cached(encoder, ("encoding", read.text, None, len(read.ids)), lambda _: encoder.encode(read))
+        return (encoding := encode_or_stop(encoder, text, f"Sentence {name}")), encoding
+    st.warning(literal(lost(encoder.title, whole, read, f" of {name}")), icon=":material/content_cut:")
+    encoding = cached(encoder, ("encoding", read.text, None, len(read.ids)), lambda _: encoder.encode(read))
+    this_page().texts[name] = encoder, encoding
+    return encoding, whole
 
 
 def _use_example() -> None:
@@ -349,11 +352,11 @@ if any(is_long(question.sentence) for question in questions):
         "notebook.hidden_sentences(found)",
     )
     hidden = {question: sentences_explained(encoder, question) for question in questions}
-    show_panel(
-        long_text(
-            first.what, first.write, [Row(question.where, each, question.whole) for question, each in hidden.items()]
-        )
-    )
+    rows = [Row(question.where, each, question.whole) for question, each in hidden.items()]
+    cosine = first.key[0] == "similarity"
+    kept = stored_report(UnrelatedPairs, encoder) if cosine else None
+    answer = beside(rows[0].hidden.number, kept and kept.report) if cosine else ""
+    show_panel(long_text(first.what, first.write, rows, answer))
     found = {question: each.explained for question, each in hidden.items()}
 elif first.key[0] == "similarity":
     texts = ", ".join(repr(question.sentence.text) for question in questions)

@@ -37,20 +37,21 @@ class Row(NamedTuple):
     whole: Tokens | None = None  # the text before its end was cut off
 
 
-def long_text(what: str, write: Callable[[float], str], rows: Sequence[Row]) -> Panel:
-    """The panel of one text or of two. what: the number that changes, in a sentence; write: a change of it."""
+def long_text(what: str, write: Callable[[float], str], rows: Sequence[Row], answer: str = "") -> Panel:
+    """The panel of one text or of two. what: the number that changes, in a sentence; write: a change of it; answer: itself."""
     lead = max(
         ((abs(float(hidden.effect[at])), where, hidden, at) for where, hidden, _ in rows for at in hidden.named[:1]),
         key=lambda each: each[0], default=None,
     )  # fmt: skip
     if lead is None:
-        finding, below = "No sentence matters more than as many words from anywhere in the text.", []
+        finding, word = "No sentence matters more than as many words from anywhere in the text.", ""
     else:
         _, where, hidden, at = lead
         text = hidden.sentences[at].text
         quote = text if len(text) <= QUOTED else f"{text[: QUOTED - 4]} ..."
         finding = f'Hide "{quote}"{where}, and {what} moves by {write(float(hidden.effect[at]))}.'
-        below = list(filter(None, [_word(hidden, at, write)]))
+        word = _word(hidden, at, write)
+    below = [*filter(None, (answer, word))]
     data = _data(what, write, rows, finding, below)
     frames = [hidden.frame.assign(where=where.removeprefix(" in ")) for where, hidden, _ in rows]
     return Panel(
@@ -136,7 +137,7 @@ def _texts(what: str, write: Callable[[float], str], row: Row, largest: float) -
             for n, (at, each) in enumerate(sentences, start=1)
         ]
         read = total = parts[-1]["stop"]
-        if row.whole and len(row.whole.ids) > len(tokens.ids):
+        if row.whole:
             total += len(row.whole.ids) - len(tokens.ids)
             still = {"effect": 0.0, "level": 0.0, "number": "", "tip": "never read", "words": []}
             parts.append(

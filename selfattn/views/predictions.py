@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -142,11 +143,14 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
 
 
 def similarity_questions(
-    encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding], whole: Mapping[str, Encoding] | None = None
+    encoder: Encoder,
+    pooling: Pooling,
+    sides: Mapping[str, Encoding],
+    whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
     """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut.
 
-    whole: the texts of which `sides` are what the embedder reads; None: the same.
+    whole: the texts whose end isn't in `sides`, because the embedder doesn't read it.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -155,7 +159,7 @@ def similarity_questions(
             sides[name], similarity(encoder, pooling, sides[other]), ("similarity", sides[other].text),
             "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
             f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})",
-            "the cosine", numbers.effect, where=f" in {name}", whole=whole and whole[name],
+            "the cosine", numbers.effect, where=f" in {name}", whole=whole.get(name),
         )
         for name, other in zip("AB", "BA")
     ]  # fmt: skip

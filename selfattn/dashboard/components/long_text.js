@@ -117,7 +117,7 @@ function curvePart(sentences, tokens, read, parts) {
     base,
     ...bars,
   ]);
-  const ends = ["first token", read < tokens ? `${read} of ${tokens} tokens are read` : `${tokens} tokens`];
+  const ends = ["first token", read < tokens ? `the last ${tokens - read} tokens are never read` : `${tokens} tokens`];
   return element("div", "curve", [
     curve,
     element(
