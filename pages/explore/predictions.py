@@ -239,7 +239,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
             costly=costly,
         )  # fmt: skip
         panel = replace(found, live=found.live and found.live.changed(hidden=_hidden_now(names)))
-        show_panel(panel, key="similar", choose=partial(_hide, found, names), states=("hidden",))
+        show_panel(panel, key="two texts", choose=partial(_hide, found, names), states=("hidden",))
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
@@ -266,7 +266,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
     for key, own, at in zip(session.HIDE.values(), names, hidden):
         if at is None or (type(at) is int and 0 <= at < len(own)):
             note_in_address({key: None if at is None else own[at]})
-    st.rerun(["similar"])
+    st.rerun(["two texts"])
 
 
 def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None = None) -> Explained:
@@ -361,7 +361,7 @@ if any(is_long(question.sentence) for question in questions):
 elif first.key[0] == "similarity":
     texts = ", ".join(repr(question.sentence.text) for question in questions)
     this_page().python = lines(load(encoder), f"notebook.similar(encoder, {texts})")
-    show_part("similar", partial(show_similar, encoder, *questions))
+    show_part("two texts", partial(show_similar, encoder, *questions))
     found = {question: explained(encoder, question, words=()) for question in questions}
 else:
     found = {question: explained(encoder, question) for question in questions}

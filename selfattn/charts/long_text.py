@@ -32,6 +32,8 @@ def _curve(sheet: Sheet, text: Mapping[str, Any], y: float, width: float) -> flo
     if text["read"] < text["tokens"]:
         sheet.rect(place(text["read"]), y, width, base + TALL, theme.grid, said="never read")
     for one in text["sentences"]:
+        if one["kind"] == "lost":
+            continue
         left, right, effect, level = place(one["start"]), place(one["stop"]), one["effect"], one["level"]
         sheet.rect(left, base - TALL * level, right, base + TALL * level, theme.grid, what="level", value=level)
         color, opacity = theme.effect[1 if effect < 0 else 3], 1 if one["kind"] == "named" else 0.55
