@@ -62,6 +62,10 @@ FIRST_FIELD = {"pair": "Query", "similarity": "Sentence A"}  # by what is asked;
 def pick_question(encoder: Encoder) -> list[Question]:
     """What the visitor asks, of one text or of two; the answer stands on the page then. Where there is none, it says why."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
+    before = session.DEFAULT_OF.of(session.ASKED)
+    if session.ASKED.get() is not None and session.ASKED.get() == before.get():
+        session.ASKED.set(first)  # of another encoder what it was trained for, until the visitor asks something else
+    before.set(first)
     with this_page().beside:
         kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
     this_page().own = st.container(horizontal=True, gap="medium")

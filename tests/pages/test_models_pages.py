@@ -146,6 +146,21 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
     assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
 
 
+def test_what_is_asked_follows_the_encoder_until_the_visitor_chooses(folders, tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
+    at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
+    assert at.button_group(key="asked").value == "gap"
+    at = load_asked(at.text_input(key="other").set_value(folder).run())
+    assert at.button_group(key="asked").value == "pair" and "score" in said(at)
+    at.button_group(key="asked").set_value("gap").run()
+    at = load_asked(at.text_input(key="other").set_value(folders["before"]).run())
+    at = load_asked(at.text_input(key="other").set_value(folder).run())
+    assert at.button_group(key="asked").value == "pair"
+    at.button_group(key="asked").set_value("class").run()
+    at = load_asked(at.text_input(key="other").set_value(folders["before"]).run())
+    assert at.button_group(key="asked").value == "class"
+
+
 def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
