@@ -87,7 +87,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 def _field(label: str, first: str, key: session.Key) -> str:
     """A field for a text of any length: one of a single line would glue pasted lines together."""
-    return this_page().own.text_area(label, first, key=key, bind="query-params", width=420, height=90)
+    return this_page().own.text_area(label, first, key=key, bind="query-params", width=370, height=90)
 
 
 def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:

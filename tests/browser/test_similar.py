@@ -137,7 +137,9 @@ def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
     page.get_by_role(
         "heading", name='Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
     ).wait_for()
-    expect(page.locator(".similar")).to_have_count(1)  # at once: the figure takes the other data, while the page still runs
+    expect(page.locator(".similar")).to_have_count(
+        1
+    )  # at once: the figure takes the other data, while the page still runs
     page.get_by_role("button", name="not: cosine 0.91").click()
     wait_for_address(page, "hide_a=not")
     page.get_by_text("Without L5 H10 in A, the cosine moves by").wait_for()
