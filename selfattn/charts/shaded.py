@@ -17,9 +17,15 @@ LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between t
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
     """All rows, one beneath the other, `width` pixels wide."""
-    sheet, width, y = Sheet(theme), width or WIDTH, 0.0
+    sheet, width = Sheet(theme), width or WIDTH
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
-    for row in data["rows"]:
+    return sheet.drawn(width, math.ceil(rows(sheet, ramp, data["rows"], 0.0, width)))
+
+
+def rows(sheet: Sheet, ramp: Sequence[str], given: Sequence[Mapping[str, Any]], y: float, width: float) -> float:
+    """Draw rows from y on; returns where they end. ramp: the colours, from the deepest below 0 to the deepest above."""
+    theme = sheet.theme
+    for row in given:
         if heading := row.get("heading"):
             y = sheet.lines(0, y + HEADING, wrapped(heading, width, HEADING), HEADING, theme.ink) + GAP / 2
         y = sheet.lines(0, y + SMALL, wrapped(row["said"], width, SMALL), SMALL, theme.muted)
@@ -27,7 +33,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
         for one in words:
             _draw(sheet, ramp, one.word, one.x, one.wide, y + 8 + LINE * one.line)
         y += LINE * (1 + (words[-1].line if words else 0)) + GAP
-    return sheet.drawn(width, math.ceil(y))
+    return y
 
 
 def _draw(sheet: Sheet, ramp: Sequence[str], word: Mapping[str, Any], x: float, wide: float, y: float) -> None:

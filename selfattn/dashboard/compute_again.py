@@ -1,13 +1,14 @@
-"""A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
+"""A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, "Compute again"; and "Stop"."""
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, is_cached
-from selfattn.encoders.encoder import Encoder
+from selfattn.dashboard.cache import cached, encoder_key, is_cached
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import KINDS, Stored, stored
 
@@ -35,6 +36,32 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
         return cached(encoder, key, lambda _: read())
     found = read()  # None isn't kept: a measurement may store the report meanwhile
     return cached(encoder, key, lambda _: found) if found else None
+
+
+def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
+    """`cached` costly work, with a progress bar and a Stop button. Where it is stopped, the page says so and ends there."""
+    asked = (encoder_key(encoder), key)
+    if session.STOPPED.get() == asked:
+        st.text("Stopped.")
+        st.button("Run it again", key="run again", on_click=session.STOPPED.set, args=(None,))
+        st.stop()
+    place = bar = st.empty()
+    if not is_cached(encoder, key):
+        with place.container(horizontal=True, vertical_alignment="center"):
+            bar = st.progress(0.0, title)
+            # A click reruns the script; the old run ends at its next progress call.
+            st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
+
+    def made(progress: Progress) -> T:
+        def show(done: int, total: int) -> None:
+            progress(done, total)
+            bar.progress(done / total, f"{title} {done} of {total}")
+
+        return make(show)
+
+    found = cached(encoder, key, made, costly=True)
+    place.empty()
+    return found
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:

@@ -111,7 +111,8 @@ def show_panel(
 ) -> None:
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
-    A map of all heads chooses the page's head. key: of a picture that stays while others come and go. in_place: choosing another
+    A map of all heads chooses the page's head. key: of a picture that stays while others come and go, or of a live figure that
+    takes others' data (else the old one stays beside the new one until the run ends). in_place: choosing another
     head updates the picture's marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader
     reads `alt` at the first mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all
     others. method: say how it was measured.
@@ -122,7 +123,7 @@ def show_panel(
     if panel.live and panel.live.component == "heads":
         show_heads(panel.name, panel.live, session.HEAD)
     elif panel.live:
-        show_live(panel.live, f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
+        show_live(panel.live, key or f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
     else:
         _show_picture(panel, key, in_place)
     if panel.note:

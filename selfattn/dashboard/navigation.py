@@ -35,7 +35,7 @@ PAGES = {
         Entry("all-heads", "explore/all_heads.py", "All heads", "grid_view", "maps"),
         Entry("senses", "explore/senses/page.py", "Senses", "", "head"),
         Entry("two-encoders", "explore/two_encoders.py", "Two encoders", "", "sentence"),
-        Entry("predictions", "explore/predictions.py", "Predictions", "", "sentence"),
+        Entry("predictions", "explore/predictions.py", "Predictions", "", "head"),
     ),
     "About": (
         Entry("models-and-proof", "about/models_and_proof.py", "Models and proof"),

@@ -111,6 +111,20 @@ class Tokens:
             self, **{name: getattr(self, name) + (one,) * extra for name, one in padding.items()}, padding=extra
         )
 
+    def cut(self, n: int) -> "Tokens":
+        """The text alone with at most n tokens, as a tokeniser cuts it: special tokens at the end stay. `text` ends there."""
+        own = [at for at, segment in enumerate(self.segments) if segment is not None]
+        after = len(self.ids) - 1 - own[-1]
+        kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
+        if len(kept) >= len(self.ids):
+            return self
+        names = ("tokens", "ids", "types", "special", "offsets", "segments")
+        parts = {name: tuple(getattr(self, name)[at] for at in kept) for name in names}
+        text = self.text[
+            : max(stop for (_, stop), segment in zip(parts["offsets"], parts["segments"]) if segment is not None)
+        ]
+        return replace(self, **parts, text=text, unknown=frozenset(at for at in self.unknown if at < n - after))
+
 
 Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 

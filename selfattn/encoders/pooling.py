@@ -69,6 +69,11 @@ class Pooling:
     mode: str  # one of POOLED
     max_tokens: int | None  # sentence-transformers cuts a longer text; None: no limit of its own
 
+    def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
+        """The text as sentence-transformers reads it, one of too many tokens without its end; and the whole text."""
+        whole = encoder.uncut(text)
+        return encoder.tokenize(whole.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), whole
+
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
         """The positions that are averaged, special tokens among them. Raises TextError for a text that would be cut."""
         n = len(tokens.ids)

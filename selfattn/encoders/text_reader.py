@@ -36,6 +36,12 @@ class TextReader:
                 )
             self._check_indices(text)  # its reader may be shared by an encoder with larger tables
             return text
+        tokens = self.uncut(text, pair)
+        self._check_indices(tokens)
+        return tokens
+
+    def uncut(self, text: str, pair: str | None = None) -> Tokens:
+        """The text's tokens, also where they are more than it reads: `Tokens.cut` makes a text of them that it does."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -44,13 +50,12 @@ class TextReader:
             )
         ):
             read = self.tokenizer.read(text, pair)
-        self._check_length(len(read.ids))
         special = self.tokenizer.special(read)
         if all(special):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
         no_word, each = self.tokenizer.unk_token_id, enumerate(zip(read.ids, special))
         unknown = frozenset(at for at, (number, added) in each if number == no_word and not added)
-        tokens = Tokens(
+        return Tokens(
             text=text,
             pair=pair,
             # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
@@ -63,8 +68,6 @@ class TextReader:
             unknown=unknown,
             reader=self.reader,
         )
-        self._check_indices(tokens)
-        return tokens
 
     def _check_length(self, n: int) -> None:
         if n > self.max_tokens:

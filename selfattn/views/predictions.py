@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -45,6 +46,7 @@ class Question:
     answer: str = ""  # what the encoder says, in words
     where: str = ""  # " in A", where two sentences are asked about
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
+    whole: Tokens | None = None  # the text before the embedder cuts off its end
 
     @property
     def said(self) -> str:
@@ -116,21 +118,23 @@ def most_certain(tags: pd.DataFrame) -> int:
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
-def tags(sentence: Encoding, found: pd.DataFrame) -> Panel:
-    """Every word with its tag. found: `TagHead.tags`."""
+def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
+    """Every word with its tag. found: `TagHead.tags`. chosen: the place of the word that is asked about."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
-    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag"}, tint)
-    for word, tag in zip(data["rows"][0]["words"], found["tag"]):
+    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
+    for at, (word, tag) in enumerate(zip(data["rows"][0]["words"], found["tag"])):
         named = tag != OUTSIDE
         tip = f"{word['tip']} of {tag}"
-        word |= {"number": tag if named else "", "depth": word["depth"] if named else 0, "tip": tip}
+        kind = {"kind": "chosen"} if at == chosen else {}
+        word |= {"number": tag if named else "", "depth": word["depth"] if named else 0, "tip": tip} | kind
+    key = hashlib.sha256(json.dumps([data["key"], *found["tag"]]).encode()).hexdigest()[:16]
     named = found[found["tag"] != OUTSIDE]
     listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
     return Panel(
         name="tags",
         finding=f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag.",
-        **shaded_picture({**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}),
+        **shaded_picture({**data, "key": key, "choose": "Ask about its tag"}),
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),
         method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
@@ -138,16 +142,24 @@ def tags(sentence: Encoding, found: pd.DataFrame) -> Panel:
     )
 
 
-def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
-    """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut."""
-    asked = {name: similarity(encoder, pooling, sides[other]) for name, other in zip("AB", "BA")}
+def similarity_questions(
+    encoder: Encoder,
+    pooling: Pooling,
+    sides: Mapping[str, Encoding],
+    whole: Mapping[str, Tokens] = MappingProxyType({}),
+) -> list[Question]:
+    """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut.
+
+    whole: the texts whose end isn't in `sides`, because the embedder doesn't read it.
+    """
     for side in sides.values():
         pooling.positions(side)
-    python = f"notebook.similar(encoder, {sides['A'].text!r}, {sides['B'].text!r})"
     return [
         Question(
-            sides[name], asked[name], ("similarity", sides[other].text), python, "the cosine", numbers.effect,
-            where=f" in {name}",
+            sides[name], similarity(encoder, pooling, sides[other]), ("similarity", sides[other].text),
+            "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
+            f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})",
+            "the cosine", numbers.effect, where=f" in {name}", whole=whole.get(name),
         )
         for name, other in zip("AB", "BA")
     ]  # fmt: skip

@@ -76,7 +76,7 @@ def put_together(
     leading = leading.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")[:LINES]
     place = unrelated.percentile(float(cosines[0, 0])) if unrelated else None
     finding = _finding(sides, lines, leading, place)
-    below = [*filter(None, (_beside(cosines, unrelated), _agree(sides, lines, leading), why))]
+    below = [*filter(None, (beside(float(cosines[0, 0]), unrelated), _agree(sides, lines, leading), why))]
     data = _data(sides, cosines, parts, unrelated, effects, leading.index, finding, below[1:])
     makers = {"hidden words": lambda: effects}
     if parts:
@@ -142,9 +142,8 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
     return ""
 
 
-def _beside(cosines: Tensor, unrelated: UnrelatedPairs | None) -> str:
+def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
     """The cosine, and its place among unrelated pairs."""
-    cosine = float(cosines[0, 0])
     if unrelated is None:
         return f"Cosine {numbers.cosine(cosine)}."
     part = {0.0: "none", 1.0: "all"}.get(

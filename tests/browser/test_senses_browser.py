@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn.examples import labelled_sentences
-from tests.browser.component import cut_or_met
+from tests.browser.component import cut_or_met, focused
 from tests.browser.conftest import open_page, wait_for_address
 
 pytestmark = pytest.mark.browser
@@ -55,6 +55,18 @@ def test_the_tint_is_as_deep_as_its_number_says(shown):
     )
     assert depths[2] == ["80%", "word word"] and depths[3] == ["50%", "word away"]
     assert page.get_by_role("button", name="Show all").count() == 0
+
+
+def test_a_word_is_clicked_and_the_focus_stays_on_it(shown):
+    given = data(1, open="") | {"choose": "Ask about its tag"}
+    page = shown(given)
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["bank"]
+    page.get_by_role("button", name="late").click()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert page.evaluate("sent") == [["word", 3], ["word", 2]]
+    page.evaluate("data => { show(data); }", given)
+    assert focused(page) == "word 2"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -40,7 +40,15 @@ def charts(at):
 
 
 # The part that only this component's data have.
-ONLY = {"way": "guess", "kernel": "columns", "shaded": "open", "heads": "depths", "similar": "cosines"}
+ONLY = {
+    "way": "guess",
+    "kernel": "columns",
+    "shaded": "open",
+    "heads": "depths",
+    "similar": "cosines",
+    "long_text": "texts",
+    "tags": "choose",
+}
 
 
 def live(at, name):

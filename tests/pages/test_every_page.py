@@ -59,5 +59,6 @@ def test_fields_and_charts_keep_their_places(page, monkeypatch):
     assert before
     at.session_state.head = "L0 H1"
     if "a" in at.session_state:
-        at.text_input(key="a").set_value("The bank of the wide river was muddy.")
+        field = at.text_area if page == "predictions" else at.text_input
+        field(key="a").set_value("The bank of the wide river was muddy.")
     assert _places(at.run().main) == before

@@ -9,11 +9,13 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
+from selfattn.analysis import hidden_sentences
 from selfattn.analysis.cosine_parts import cosine_parts
-from selfattn.encoders.classification import load_tag_head
+from selfattn.analysis.targets import class_score
+from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import decimal, error, span, weight
+from selfattn.numbers import change, decimal, error, span, weight
 from selfattn.senses import compare_checkpoints
 from selfattn.views.rounding import NOISE, OF_LOG_PROBABILITY
 from tests.encoders.test_loading import change_config
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 
 def said(at: AppTest) -> str:
-    kinds = (at.text, at.markdown, at.info, at.error, at.caption)
+    kinds = (at.text, at.markdown, at.info, at.warning, at.error, at.caption)
     return "\n".join(element.value.replace("\\", "") for kind in kinds for element in kind)
 
 
@@ -145,8 +147,23 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
     assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in said(at)
     assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in said(at)
     assert "Without" in said(at) and "in document 2, the score moves by" in said(at)
-    at.text_input(key="document").set_value("").run()
+    at.text_area(key="document").set_value("").run()
     assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
+
+
+def test_what_is_asked_follows_the_encoder_until_the_visitor_chooses(folders, tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
+    at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
+    assert at.button_group(key="asked").value == "gap"
+    at = load_asked(at.text_input(key="other").set_value(folder).run())
+    assert at.button_group(key="asked").value == "pair" and "score" in said(at)
+    at.button_group(key="asked").set_value("gap").run()
+    at = load_asked(at.text_input(key="other").set_value(folders["before"]).run())
+    at = load_asked(at.text_input(key="other").set_value(folder).run())
+    assert at.button_group(key="asked").value == "pair"
+    at.button_group(key="asked").set_value("class").run()
+    at = load_asked(at.text_input(key="other").set_value(folders["before"]).run())
+    assert at.button_group(key="asked").value == "class"
 
 
 def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
@@ -159,8 +176,11 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
     assert f"the margin of {surest['tag']} moves by" in said(at)
-    at.selectbox(key="tagged").set_value(3).run()
-    assert f"the margin of {tags['tag'][3]} moves by" in said(at)
+    assert [word["text"] for word in live(at, "tags")["rows"][0]["words"] if word["kind"] == "chosen"] == [
+        surest["word"]
+    ]
+    at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0", tagged="the")
+    assert f"the margin of {tags['tag'][3]} moves by" in said(at) and at.query_params["tagged"] == "the"
     at.selectbox(key="tag of 3").set_value("O").run()
     assert "the margin of O moves by" in said(at)
 
@@ -177,18 +197,50 @@ def test_a_regressions_scores_are_no_probabilities(tmp_path):
     assert "the score of RISK moves by" in said(at)
 
 
-def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():
-    at = open_link("predictions", a="bank " * 260)
-    assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
-    at = at.button_group(key="asked").set_value("class").run()
-    assert "no classification head: its checkpoint holds the encoder alone" in said(at)
+def test_what_an_embedder_cuts_off_is_said(tmp_path):
+    folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
+    link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
+    at = open_link("predictions", a=RIVER, b="She sat.", **link)
+    lost = 'tiny reads 6 of the 10 tokens of A. From "river" on (word 5 of 8) nothing is read: 50\u00a0% of the words.'
+    assert lost in said(at).replace("\\", "")
+    encoder = load_encoder(folder, device="cpu")
+    states = encoder.encode(RIVER).states[-1], encoder.encode("She sat.").states[-1]
+    whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
+    assert f"read whole it would be {decimal(float(whole))}." in said(at)
+    assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
+    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # more than the encoder itself reads
+    assert "tiny reads 6 of the 102 tokens of A." in said(at) and "read whole" not in said(at)
+
+
+def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
+    monkeypatch.setattr(hidden_sentences, "LONG", 20)
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
+    text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
+    at = open_link("predictions", model="another ...", other=folder, a=text, head="L0 H0")
+    encoder = load_encoder(folder, device="cpu")
+    head, tokens = load_class_head(encoder), encoder.encode(text)
+    target = class_score(head, int(head.logits(tokens.states[-1]).argmax()))(tokens)
+    found = hidden_sentences.hidden_sentences(encoder, tokens, target)
+    (shown,) = live(at, "long_text")["texts"]
+    assert [each["text"] for each in shown["sentences"]] == [each.text for each in found.sentences]
+    assert [each["number"] for each in shown["sentences"]] == [change(float(effect)) for effect in found.effect]
+    assert [each["kind"] == "named" for each in shown["sentences"]] == found.frame["named"].tolist()
+    assert "the margin of" in said(at) and len(live(at, "heads")["said"]) == 12
+
+
+def test_hidden_words_of_two_texts_are_in_the_address():
+    link = {"asked": "Two sentences", "a": "We sat by the bank.", "b": "We sat by the river."}
+    at = open_link("predictions", hide_a="bank", hide_b="moon", **link)
+    assert live(at, "similar")["hidden"] == [4, None]
+    assert "hide_b" not in at.query_params and at.query_params["hide_a"] == "bank"
+    assert 'The link hides "moon"' in said(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
 def test_two_texts_and_their_place_among_unrelated_ones():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
-    assert at.text_input(key="b").value == "It's an exchange or return."
+    assert at.text_area(key="b").value == "It's an exchange or return."
     assert data["finding"] == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
     assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
 
@@ -221,9 +273,9 @@ def test_a_gap_of_a_chosen_word(folders, monkeypatch):
     hidden = int((effects(at.run()) == 0).sum())
     assert hidden == int((heads.abs() < least).sum()) > 0
     assert f"{hidden} of {len(heads)} heads lie under that and are drawn as 0." in said(at)
-    at.text_input(key="a").set_value("Rain.").run()  # fewer words than before
+    at.text_area(key="a").set_value("Rain.").run()  # fewer words than before
     assert "[MASK]" in said(at)
-    at.text_input(key="a").set_value("The [MASK] of the river.").run()
+    at.text_area(key="a").set_value("The [MASK] of the river.").run()
     at.selectbox(key="gap").set_value(4).run()
     assert "Mask one word" in said(at)
 

@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, encoder_key, is_cached
-from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.compute_again import labelled, stoppable, stored_report
 from selfattn.dashboard.figures import say, show_error
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.dashboard.pickers import open_sentences
@@ -46,32 +45,16 @@ class Labelled:
         """
         if kept := self.stored(kind):
             return kept.report
-        asked = (encoder_key(self.encoder), (what, self.key))
-        if session.STOPPED.get() == asked:
-            st.text("Stopped.")
-            st.button("Run it again", key="run again", on_click=session.STOPPED.set, args=(None,))
-            st.stop()
-        place = bar = st.empty()
-        if not is_cached(self.encoder, asked[1]):
-            with place.container(horizontal=True, vertical_alignment="center"):
-                bar = st.progress(0.0, title)
-                # A click reruns the script; the old run ends at its next progress call.
-                st.button("Stop", key=f"stop {asked[1]}", on_click=session.STOPPED.set, args=(asked,))
 
         def made(progress: Progress) -> T | ValueError:
-            def show(done: int, total: int) -> None:
-                progress(done, total)
-                bar.progress(done / total, f"{title} {done} of {total}")
-
             try:
-                return make(self.encoder, self.frame, progress=show)
+                return make(self.encoder, self.frame, progress=progress)
             except ValueError as error:
                 return ValueError(
                     str(error)
                 )  # cached like a report, so that a bad table isn't read again at each click
 
-        report = cached(self.encoder, asked[1], made, costly=True)
-        place.empty()
+        report = stoppable(self.encoder, (what, self.key), title, made)
         if isinstance(report, ValueError):
             raise ValueError(str(report))
         return report

@@ -1,16 +1,17 @@
 /* Two texts: the words that bring them together, and their cosine with words hidden. similar.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. Hidden words stay in the browser. */
+/** Called by Streamlit for each change of data. The hidden words go back as the state "hidden". */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
 /** The data, and the visitor's choices: a hidden word of each text, the word under the pointer. */
 class SimilarView extends View {
-  show(data) {
+  show(data, send) {
+    this.send = send;
     if (data.key === this.data?.key) return;
     const rows = data.cosines.map((row) => numbersOf(row, 1000));
-    Object.assign(this, { data, rows, hidden: [null, null], hovered: null });
+    Object.assign(this, { data, rows, hidden: data.hidden ?? [null, null], hovered: null });
     this.parts = [textsPart(this), cosinePart(this)];
     const [texts, cosine] = this.parts.map((part) => part.node);
     const below = data.below.map((line) => element("p", {}, line));
@@ -116,7 +117,10 @@ function wordPart(view, side, word, at) {
   if (word.kind === "punctuation") return { node: element("span", {}, word.text) };
   const ink = element("bdi", "ink", word.text);
   const hover = (place) => view.set({ hovered: place && [side, at] });
-  const press = () => view.set({ hidden: view.pressed(side, at) });
+  const press = () => {
+    view.set({ hidden: view.pressed(side, at) });
+    view.send("hidden", [view.data.key, ...view.hidden]); // with the key: another figure's same words are another choice
+  };
   const about = { type: "button", class: "word", "data-id": `word ${side} ${at}`, onclick: press };
   const node = element("button", { ...about, ...previewing(hover, at) }, [ink, element("span", "number", word.number)]);
   node.style.setProperty("--depth", `${Math.abs(word.depth)}%`);

@@ -1,0 +1,118 @@
+"""The component `long_text` in a real Chromium: sentences, their effects over position, the words of one; mouse and keyboard."""
+
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from selfattn.panel import Live
+from tests.browser.component import cut_or_met, focused, settle
+
+pytestmark = pytest.mark.browser
+HOSTILE = "<b>bold</b> claims."
+
+
+@pytest.fixture
+def shown(open_component):
+    return partial(open_component, "long_text")
+
+
+def sentence(text, start, stop, effect=0.0, level=0.5, kind="sentence", words=()):
+    listed = [
+        {"text": each, "gap": at > 0, "kind": "word", "depth": -80, "number": "−0.30", "tip": f"{each}: change"}
+        for at, each in enumerate(words)
+    ]
+    return {
+        "text": text, "kind": kind, "start": start, "stop": stop, "effect": effect, "level": level, "words": listed,
+        "number": f"{effect:+.2f}", "tip": f"Sentence from {start}: change {effect:+.2f}.",
+    }  # fmt: skip
+
+
+def data(key="k", direction="ltr", times=1):
+    long = [
+        sentence("We sat by the water and waited for the boat.", 0, 10, -0.25),
+        sentence(HOSTILE, 10, 15, 0.75, kind="named", words=("bold", "claims")),
+        sentence("It rained.", 15, 20, -1.0, kind="named", words=("It", "rained", "incomprehensibilities" * times)),
+        *(sentence("Nobody came. " * times, at, at + 5, 0.1) for at in range(20, 20 + 5 * times, 5)),
+    ]
+    end = 20 + 5 * times
+    lost = sentence("Then all of this is cut off.", end, end + 8, 0.0, 0.0, kind="lost")
+    query = {
+        "said": "A",
+        "dir": direction,
+        "tokens": 4,
+        "read": 4,
+        "sentences": [sentence("Who sat?", 0, 4, words=("Who", "sat"))],
+    }
+    text = {"said": "B", "dir": direction, "tokens": end + 8, "read": end, "sentences": [*long, lost]}
+    finding = 'Hide "It rained." in B, and the cosine moves by −1.00.'
+    return {
+        "version": 1,
+        "key": key,
+        "finding": finding,
+        "below": ["Cosine 0.40."],
+        "what": "the cosine",
+        "texts": [query, text],
+    }
+
+
+def boxes(page, kind):
+    parts = (
+        "[...['x', 'width'].map(k => parseFloat(e.getAttribute(k))), ...['y', 'height'].map(k => +e.getAttribute(k))]"
+    )
+    return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
+
+
+def test_bars_stand_at_their_tokens_and_in_their_bands(shown):
+    page = shown(Live("long_text", data()).data)
+    first, second, third, _ = boxes(page, "bar")
+    assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
+    assert second == pytest.approx([1000 / 33, 500 / 33, 9, 27], abs=0.01)
+    assert third == pytest.approx([1500 / 33, 500 / 33, 36, 36], abs=0.01)
+    assert boxes(page, "band")[0] == pytest.approx([0, 1000 / 33, 18, 36], abs=0.01)
+    assert boxes(page, "cut") == [pytest.approx([2500 / 33, 800 / 33, 0, 72], abs=0.01)]
+    expect(page.get_by_text("the last 8 tokens are never read")).to_be_visible()
+    assert page.locator("section").first.locator("rect").count() == 0  # a short text has words only
+    assert page.locator(".long_text b:not(.away, .toward)").count() == 0  # texts are texts, never HTML
+
+
+def test_the_named_sentence_is_open_and_a_click_opens_another(shown):
+    page = shown(data())
+    opened = page.get_by_role("status")
+    expect(opened).to_contain_text("Sentence from 15: change -1.00.")
+    assert opened.locator(".word").all_inner_texts()[1].split() == ["rained", "−0.30"]
+    page.get_by_role("button", name=HOSTILE).click()
+    expect(opened).to_contain_text("bold")
+    assert page.locator("rect.opened").count() == 1
+    page.get_by_role("button", name="We sat by").click()
+    expect(opened).to_contain_text("Its words were not hidden one by one.")
+    page.locator("rect.bar").nth(2).click()
+    expect(opened).to_contain_text("rained")
+    page.get_by_role("button", name="It rained").click()
+    expect(opened).to_have_text("")
+    page.locator("rect.bar").nth(1).hover()
+    assert page.locator(".sentence.lit").inner_text() == HOSTILE
+    page.evaluate("data => { show(data); }", data())
+    expect(opened).to_have_text("")  # the same figure
+    page.evaluate("data => { show(data); }", data(key="other"))
+    expect(page.get_by_role("status")).to_contain_text("rained")
+
+
+def test_the_keyboard_alone(shown):
+    page = shown(data())
+    page.keyboard.press("Tab")
+    assert focused(page) == "sentence 1 0"
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tooltip")).to_have_text("Sentence from 10: change +0.75.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("claims")
+    page.keyboard.press(" ")
+    expect(page.get_by_role("status")).to_have_text("")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("direction", "times"), [("ltr", 1), ("rtl", 9)])
+def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction, times):
+    page = shown(data(direction=direction, times=times), scheme=scheme)
+    settle(page)
+    assert not cut_or_met(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
