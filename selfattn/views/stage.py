@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import torch
@@ -76,7 +76,7 @@ class Mark:
     label: str
     at: Point
     origin: Point | None = None
-    kind: Literal["", "ink", "a", "b", "minus", "chain"] = ""
+    kind: str = ""  # "ink", "a", "b", "minus", "chain"
     width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
     before: tuple[Point | None, Point] | None = None  # origin and place until the question is answered
@@ -140,7 +140,8 @@ class Scene:
     words: Sequence[str] = ()
     columns: tuple[Column, ...] = ()
     planes: tuple[Plane, ...] = ()
-    asks: int = -1  # the word whose query it is; its row is lit at first
+    asks: int = -1  # the word whose query it is
+    lit: int = -1  # the row that is lit at first
     hidden: int = -1
     lines: Sequence[str] = ()  # of each word: its arithmetic
     sentences: tuple[tuple[str, str, str, str], ...] = ()  # text before the word, the word, text after it, its kind
@@ -160,7 +161,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
     return {
         "version": VERSION, "key": KEY, "stop": stop, "outline": list(outline),
         "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
-        "words": list(shown.words), "asks": shown.asks, "hidden": shown.hidden,
+        "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
         "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",
         "columns": [column.data(answered) for column in shown.columns],
         "planes": [plane.data(answered) for plane in shown.planes],

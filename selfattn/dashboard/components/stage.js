@@ -1,6 +1,6 @@
 /* The lessons' stage: one picture that each stop of the path adds to. What two states share moves. stage.schema.json describes the data. */
 
-const BAR = 115; // pixels that a column of bars wants
+const BAR = 100; // pixels that a column of bars wants
 const STEP = 110; // ms from row to row, so that an answer comes word by word
 
 /** Called by Streamlit for each change of data. A click on a part of the path goes back as the trigger "stop". */
@@ -15,7 +15,7 @@ class StageView extends View {
     if (text === this.shown) return;
     const [before, focused] = [this.places(), this.root.getRootNode().activeElement?.dataset?.id];
     const news = data.stop !== this.data?.stop || data.lines.length !== this.data.lines.length;
-    if (news) this.row = data.asks;
+    if (news) this.row = data.lit;
     Object.assign(this, { data, shown: text });
     this.planes = data.planes.map((plane) => planePart(plane));
     const parts = data.about ? this.parts() : [];
@@ -32,7 +32,7 @@ class StageView extends View {
     this.finding = element("p", { class: "finding", "aria-live": "polite" }, data.finding);
     this.line = element("p", "line");
     const table = data.columns.length ? [element("div", "numbers", [tablePart(this), this.line])] : [];
-    const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 42 * across : BAR), BAR / 2);
+    const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
     for (const each of table) each.style.flexBasis = `min(100%, ${room}px)`; // beside a plane where both have room
     const sentences = data.sentences.length ? [sentencesPart(data)] : [];
     const planes = this.planes.map(({ node }) => node);
@@ -162,9 +162,10 @@ function tablePart(view) {
     ...rows.flat(),
     ...(anyFoot ? [element("span"), ...feet] : []),
   ]);
-  const widths = columns.map(({ kind, across }) =>
-    kind === "cells" ? `calc(${across} * var(--cell))` : "minmax(56px, 1fr)",
-  );
+  const widths = columns.map(({ kind, across, places }) => {
+    if (kind !== "cells") return "minmax(56px, 1fr)";
+    return across > 1 ? `calc(${across} * var(--${places ? "wide" : "cell"}))` : "minmax(56px, max-content)";
+  });
   node.style.gridTemplateColumns = `max-content ${widths.join(" ")}`;
   return node;
 }

@@ -70,7 +70,8 @@ def _scene(
     )
     bounds = square(query, key, room=0.5) if room < 1 else ((-room, room), (-room, room))
     return Scene(
-        f"{query.norm():.2f} × {key.norm():.2f} × {decimal(angle)} = {decimal(float(query @ key))}: length × length × cosine.",
+        f'"{names[shown]}" scores {plain(float(query @ key))}: length {query.norm():.2f} × length {key.norm():.2f} × cosine '
+        f"{decimal(angle)}.",
         names,
         (
             Column("key", "key", keys, above=(f"query of {asks}", query[None])),
@@ -79,6 +80,7 @@ def _scene(
         ),
         (Plane("compared", f"{math.degrees(math.acos(angle)):.0f}° apart", marks, bounds),),
         asks=row,
+        lit=shown,
         lines=sums,
         note="A large score means a small angle only among vectors of one length.",
     )

@@ -50,6 +50,7 @@ def draw(answered: bool) -> Scene:
         ),
         (meaning(before, before.total, after.total),),
         asks=BANK,
+        lit=BANK,
         hidden=hidden,
         lines=lines,
         note=f"As it is: {_sum(before)}. Hidden: {_sum(after)}. Rounded.",

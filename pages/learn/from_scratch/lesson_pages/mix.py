@@ -4,14 +4,17 @@ import torch
 from torch import Tensor
 
 from selfattn.dashboard import teaching
-from selfattn.lessons.one_head_by_hand import BANK, compute
+from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import vector, weight
 from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene, square
 
 TITLE = "Mix: two spaces"
 STEP = "weighted sum"
-IDEA = f"Queries and keys are *compared* in one space, values are *mixed* in another: only the weights pass over. {TERMS['context']}"
+IDEA = (
+    "Queries and keys are *compared* in one space, values are *mixed* in another: only the weights pass over. "
+    f"{TERMS['context']}"
+)
 QUESTION = (
     "*river* hands over [−3, 3] and gets 63 % of *bank*; nearly all the rest goes to a value of [0, 0]. The context?"
 )
@@ -31,6 +34,7 @@ def draw(answered: bool) -> Scene:
         Mark(f"key {n}", word, _point(key), (0, 0), "minus" if score < 0 else "", abs(score) / most)
         for n, (word, key, score) in enumerate(zip(words, trace.key, trace.scores[BANK].tolist()))
     ]
+    compared.append(Mark("query", "bank asks", _point(query), (0, 0), "ink", 0.1))
     ends = torch.cat([handed.new_zeros(1, 2), handed.cumsum(0)])
     mixed = [
         Mark(f"value {n}", word, _point(value), (0, 0), "", share)
@@ -47,14 +51,14 @@ def draw(answered: bool) -> Scene:
         (
             Column("weights", "weight", weights, SHARE),
             Column("value", "value", trace.value),
-            Column("handed", "weight × value", handed, foot=("sum: the context", context), asked=True),
+            Column("handed", "weight × value", handed, foot=("= the context", context), asked=True),
         ),
         (
-            Plane("compared", "Query and keys are compared", (*compared, Mark("query", "bank asks", _point(query), (0, 0), "ink", 0.1)),
-                  square(trace.key, query)),
+            Plane("compared", "Query and keys are compared", tuple(compared), square(trace.key, query)),
             Plane("mixed", "Values are mixed", tuple(mixed), square(trace.value, context)),
         ),
         asks=BANK,
+        lit=LAST,
         lines=[
             f"{word}: {weight(share)} × {vector(value)} = {vector(part, 2)} (rounded)"
             for word, share, value, part in zip(words, weights.tolist(), trace.value, handed)

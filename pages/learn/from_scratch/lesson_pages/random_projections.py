@@ -61,7 +61,7 @@ def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, 
 
 
 def _scene(words, embeddings: Tensor, matrices, trace: AttentionTrace) -> Scene:
-    n, d_model, d_k = *embeddings.shape, trace.query.shape[1]
+    (n, d_model), d_k = embeddings.shape, trace.query.shape[1]
     made = {role: getattr(trace, role) for role in ROLES}
     columns = [Column("embedding", "X", embeddings, shape=f"{n} × {d_model}")]
     for (role, rows), matrix in zip(made.items(), matrices):
@@ -78,8 +78,9 @@ def _scene(words, embeddings: Tensor, matrices, trace: AttentionTrace) -> Scene:
         for role, rows in made.items()
     ]
     return Scene(
-        f'"{words[ROW]}" becomes {spelled[0]}, {spelled[1]} and {spelled[2]}.', words, tuple(columns), asks=ROW, lines=lines,
-        note=f"n = {n} words, d_model = {d_model}, d_k = {d_k}. The scores Q Kᵀ and the weights will be {n} × {n}, the context {n} × {d_k}.",
+        f'"{words[ROW]}" becomes {spelled[0]}, {spelled[1]} and {spelled[2]}.', words, tuple(columns), asks=ROW, lit=ROW,
+        lines=lines,
+        note=f"n = {n} words, d_model = {d_model}, d_k = {d_k}. Scores Q Kᵀ and weights: {n} × {n}; context: {n} × {d_k}.",
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import say, show_panel, this_page
-from selfattn.dashboard.live import show_live
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
 
@@ -32,20 +31,10 @@ TAKE = "What a head attends to is seen; what a word does is tested: hide it."
 
 def show_figure(answered: bool) -> None:
     """The main view's own figure. Before the answer a click on a word answers the question, too."""
-    encoder, pair = current_encoder(), _pair()
-    hidden = _hidden()
-    panel = panel_of(encoder, pair, guess=not answered)
-    if answered:
-        for note in hidden.notes:
-            st.text(note)
-        show_panel(panel)
-    else:
-        show_live(
-            panel.live,
-            f"{panel.name} {panel.live.data['key']}",
-            lambda *_: session.REVEALED.of("real-head").set(True),
-            "guess",
-        )
+    for note in _hidden().notes:
+        st.text(note)
+    panel, states = panel_of(current_encoder(), _pair(), guess=not answered), () if answered else ("guess",)
+    show_panel(panel, choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
 
 
 def answer() -> str:

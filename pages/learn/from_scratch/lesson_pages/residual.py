@@ -26,7 +26,6 @@ REASON = "*river* hands over [−3, 3]: W_O halves the context [−1.90, 1.90], 
 TAKE = (
     "New vector = layer norm(own vector + what the heads add). One word, one static vector; two sentences, two vectors."
 )
-ENDS = (-3.0, 3.0)
 
 
 def draw(answered: bool) -> Scene:
@@ -42,13 +41,8 @@ def draw(answered: bool) -> Scene:
     own, nothing = made.embeddings[BANK], float(made.added.abs().max()) == 0
     mean, spread = made.total.mean(), made.total.std(unbiased=False)
     normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
-    columns = [
-        Column(name, title, values, ENDS, asked=name != "own")
-        for name, title, values in (
-            ("own", "own vector", own), ("added", "+ context × W_O", made.added), ("total", "= sum", made.total),
-            ("normed", "layer norm", normed),
-        )
-    ]  # fmt: skip
+    steps = {"own vector": own, "+ context × W_O": made.added, "= sum": made.total, "layer norm": normed}
+    columns = [Column(title, title, values[:, None], asked=values is not own) for title, values in steps.items()]
     rows = zip(ABOUT, own, made.added, made.total, normed)
     lines = [
         f"{name}: {decimal(one)} + {decimal(more)} = {decimal(both)}; ({decimal(both)} − {decimal(mean)}) / {decimal(spread)} = "
@@ -61,6 +55,7 @@ def draw(answered: bool) -> Scene:
         ABOUT,
         tuple(columns),
         (meaning(made, own, made.total),),
+        lit=1,
         lines=lines,
         note="W_O halves the context here. Layer norm: minus the mean of the three numbers, divided by their spread.",
     )

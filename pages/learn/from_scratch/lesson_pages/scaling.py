@@ -16,7 +16,7 @@ from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
-from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.one_head_by_hand import BANK, LAST, WORDS, compute
 from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import decimal
 from selfattn.views.lesson import drawing
@@ -67,6 +67,7 @@ def draw(answered: bool) -> Scene:
             ),
         ),
         asks=BANK,
+        lit=LAST,
         lines=[f"{word}: {score:.2f} ÷ √{d_k} = {score / math.sqrt(d_k):.2f}" for word, score in zip(words, scores)],
         note=(
             "Divided, scores and weights are the same at any d_k: river gets 0.63. At d_k = 2 it would have 0.72 undivided. "
@@ -88,10 +89,10 @@ def show_details() -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, entropy, gradient, series (what a curve is called).
+    """Two rows a depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
 
-    variance: of the scores that softmax receives. entropy: of a row of weights, in bits (the mean). gradient: the Frobenius norm of the softmax's Jacobian, how far a change of
-    scores moves the weights: the mean over the rows.
+    variance: of the scores that softmax receives. entropy: of a row of weights, in bits. gradient: the Frobenius norm of the
+    softmax's Jacobian, how far a change of scores moves the weights. Both are means over the rows.
     """
     rows = []
     for depth in DEPTHS:

@@ -65,6 +65,7 @@ def draw(answered: bool) -> Scene:
             Column("longer", "labels × 10", longer.weights[0], SHARE, asked=True),
         ),
         asks=BANK,
+        lit=best,
         lines=[
             f"{word}: fit {' + '.join(f'{a:g} × {b:g}' for a, b in zip(query.tolist(), label.tolist()))} = {score:g}"
             for word, label, score in zip(DRAWERS, key, scores.tolist())

@@ -87,6 +87,7 @@ def _scene(trace: AttentionTrace, tokens: Sequence[str], asks: int, others: int)
             Column("weights", "weight", weights, SHARE, foot=("sum", weights.sum()), asked=True),
         ),
         asks=asks,
+        lit=best,
         lines=lines,
         note="The kernel first subtracts the largest score: same weights. Among many words even a good score is diluted.",
     )
