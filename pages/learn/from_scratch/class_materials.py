@@ -14,9 +14,9 @@ MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two t
 PLAN = (  # the stops, and what to do there
     (("one-vector",), "Vote, then reveal. Move the layers from 0 up and watch one point become six"),
     (("soft-lookup", "projections", "dot-product"), "Vote at each; turn T down, and read one product term by term"),
-    (("three-words", "scaling"), "Raise the score of *river* and watch the others pay; worksheet part 1"),
-    (("causal-mask", "hide-a-word"), "Vote at each, then hide each other word in turn; worksheet part 3"),
-    (("worked-example",), "The example *it*: worksheet part 2, compared on screen"),
+    (("scaling", "three-words"), "Raise the score of *river* and watch the others pay; worksheet part 1"),
+    (("mix", "residual"), "Vote at each; take *loan*, and watch the arrow turn"),
+    (("hide-a-word",), "Vote, then hide each other word in turn; worksheet part 3"),
     (("real-head",), "Vote, then reveal: the same in a real encoder"),
 )
 LAST = "Follow *On: guess which word*, and let the class type a sentence of its own; part 4 is for home"

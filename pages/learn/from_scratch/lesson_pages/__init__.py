@@ -37,9 +37,9 @@ NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
 STEPS = tuple(dict.fromkeys(stop.STEP for stop in STOPS.values()))  # the boxes of the diagram, in order
 FIRST = {  # the terms of selfattn.lessons.terms that first stand at a stop
     "one-vector": ("encoder", "layer", "cosine"), "soft-lookup": ("query", "key", "value"),
-    "projections": ("embedding", "projection"), "dot-product": ("dot product", "score"),
-    "three-words": ("softmax", "weight"), "causal-mask": ("mask",), "mix": ("context", "head"),
-    "residual": ("residual", "hidden state"), "hide-a-word": ("mask",), "real-head": ("token",),
+    "projections": ("embedding", "projection"), "dot-product": ("dot product", "score", "head"),
+    "scaling": ("softmax", "weight"), "not-symmetric": ("token",), "causal-mask": ("mask",), "mix": ("context",),
+    "residual": ("residual",), "hide-a-word": ("mask",), "real-head": ("token", "hidden state"),
 }  # fmt: skip
 
 

@@ -66,7 +66,9 @@ def _scene(
     ends = min(-2.0, float(scores.min())), max(3.0, float(scores.max()))
     marks = (
         Mark("query", f"query of {asks}" if asks == "bank" else asks, _point(query), (0, 0), "ink", 0.3),
-        Mark("key", f"key of {names[shown]}" if asks == "bank" else names[shown], _point(key), (0, 0), "", 0.3),
+        Mark(
+            f"key {shown}", f"key of {names[shown]}" if asks == "bank" else names[shown], _point(key), (0, 0), "", 0.3
+        ),
     )
     bounds = square(query, key, room=0.5) if room < 1 else ((-room, room), (-room, room))
     return Scene(

@@ -80,7 +80,7 @@ def _scene(words, embeddings: Tensor, matrices, trace: AttentionTrace) -> Scene:
     return Scene(
         f'"{words[ROW]}" becomes {spelled[0]}, {spelled[1]} and {spelled[2]}.', words, tuple(columns), asks=ROW, lit=ROW,
         lines=lines,
-        note=f"n = {n} words, d_model = {d_model}, d_k = {d_k}. Scores Q Kᵀ and weights: {n} × {n}; context: {n} × {d_k}.",
+        note=f"n = {n} words, d_model = {d_model} numbers each, d_k = {d_k} in a query.",
     )  # fmt: skip
 
 
@@ -88,3 +88,13 @@ def product(row: Tensor, column: Tensor, result: Tensor) -> str:
     """A number of X W, term by term."""
     terms = " + ".join(f"({plain(x)} × {plain(w)})" for x, w in zip(row.tolist(), column.tolist()))
     return f"{terms} = {plain(float(result))}"
+
+
+def show_details() -> None:
+    """The shapes of every step, beneath the picture."""
+    with st.expander("Details: the shape of every step"):
+        st.markdown(
+            "| step | shape | here |\n|---|---|---|\n| X | n × d_model | 5 × 3 |\n| W_Q, W_K, W_V | d_model × d_k | 3 × 2 |\n"
+            "| Q, K, V | n × d_k | 5 × 2 |\n| scores Q Kᵀ | n × n | 5 × 5 |\n| weights | n × n | 5 × 5 |\n"
+            "| context | n × d_k | 5 × 2 |"
+        )
