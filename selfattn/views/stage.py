@@ -64,7 +64,13 @@ class Column:
             low, high = self.ends
             return drawing(bar_list, frame, self.title, width=110, domain=(low, high + 0.35 * (high - low)))
         across = [str(n + 1) for n in range(self.values.shape[1])]
-        look = {"columns": across, "kind": "signed", "names": ("", ""), "cell": (46, 34), "numbers": f".{self.places}f"}
+        look = {
+            "columns": across,
+            "kind": "signed",
+            "names": ("", "number"),
+            "cell": (46, 34),
+            "numbers": f".{self.places}f",
+        }
         return drawing(heatmap, self.values, list(words), **look)
 
 
@@ -116,20 +122,19 @@ class Plane:
 
     def chart(self, theme: Theme) -> Any:
         """The plane as a static picture."""
-        hues = {"a": theme.sentence_a, "b": theme.sentence_b, "ink": theme.ink, "minus": theme.signed[0]}
+        hues = {
+            "a": theme.sentence_a,
+            "b": theme.sentence_b,
+            "ink": theme.ink,
+            "minus": theme.signed[0],
+            "chain": theme.sentence_b,
+        }
         rows = [
-            (
-                *(mark.origin or mark.at),
-                *mark.at,
-                mark.label,
-                hues.get(mark.kind, theme.weights[4]),
-                mark.tip or mark.label,
-            )
+            (*(mark.origin or mark.at), *mark.at, mark.label, hues.get(mark.kind, theme.weights[4]))
             for mark in self.marks
         ]
-        frame = pd.DataFrame(rows, columns=["x0", "y0", "x", "y", "label", "colour", "detail"])
-        within = torch.tensor(self.ends, dtype=torch.float64).T
-        return moves(frame, theme, within=within, landmarks=pd.DataFrame(columns=["x", "y", "label"]))
+        frame = pd.DataFrame(rows, columns=["x0", "y0", "x", "y", "label", "colour"])
+        return moves(frame, theme, self.ends, self.axes)
 
 
 @dataclass(frozen=True)
