@@ -1,5 +1,6 @@
 """What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from selfattn.charts.arrows import arrows
 from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
@@ -58,9 +60,16 @@ def row() -> st.delta_generator.DeltaGenerator:
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its numbers."""
-    both = row()
+    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers."""
+    both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
+
+
+def blank(matrix: Tensor, *rows: int) -> Tensor:
+    """The matrix without these rows (none given: without any), as its map is drawn before the answer."""
+    left = matrix.double().clone()
+    left[list(rows) if rows else slice(None)] = math.nan
+    return left
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
@@ -77,14 +86,14 @@ def steps(
     columns: int = 0,
     width: int | Literal["stretch"] = "stretch",
     key: str | None = None,
+    answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel (its arguments: `lesson_panel`) and, below it, the lines of code that make it."""
-    panel = lesson_panel(name, finding, charts, *lines, columns=columns, **said)
+    """Show a lesson's panel (its arguments: `lesson_panel`); before the question is answered, its charts alone."""
+    if not answered:
+        finding, said = "", {}
     with st.container(width=width):
-        show_panel(panel, key=key)
-        if panel.code:
-            st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
+        show_panel(lesson_panel(name, finding, charts, *lines, columns=columns, **said), key=key)
 
 
 def kernel(
@@ -108,11 +117,19 @@ def kernel(
     show_panel(panel, choose=choose, states=("query",) if whole else ())
 
 
-def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:
-    """A map that leaves room for another one beside it; its numbers are printed where they fit."""
-    cell = min(64, ROOM // len(tokens))
+def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
+    """A map of at most `room` pixels, which leave room for another one beside it; its numbers are printed where they fit."""
+    cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
-    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": ROOM}), **looks)
+    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
+
+
+def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
+    """Vectors (2,) as arrows, as thick as they are long; `strong` in ink."""
+    frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
+    lengths = [float(vector.norm()) for vector in vectors.values()]
+    frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
+    return drawing(arrows, frame, thickness="length", strong=strong, size=size)
 
 
 def take(text: str) -> None:

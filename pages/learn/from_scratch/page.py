@@ -36,7 +36,8 @@ if (!window.selfattnSteps) {
 
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
-    "[data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}"
+    ":is([data-testid=stSidebar],[data-testid=stExpandSidebarButton],[data-testid=stHeader],.st-key-flow){display:none}"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding:.3rem 0!important;margin-top:-.8rem!important}"
     "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35}}"
 )
 
@@ -59,6 +60,7 @@ def show_strip(here: str) -> None:
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
+        ".st-key-sides>:last-child{flex:1 1 280px!important;max-width:760px}"
         "@media(max-width:700px){.st-key-flow{display:none}}"  # in a narrow window it would wrap and cover the stop
         f"{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
@@ -110,15 +112,16 @@ stop, this_page().name = STOPS[here], f"from-scratch-{here}"
 heading(stop.TITLE)
 picture, numbers = teaching.sides()
 options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # a fixed order that hides the answer
-with picture:
+with numbers:
     teaching.prose(stop.IDEA)
+    teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
     answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
     answered = teaching.predict(here, stop.QUESTION, options, answer, stop.REASON)
-with numbers:
-    teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
-if answered:
-    with numbers:
+    if here not in CORE:
+        stop.show(picture, answered)
+    elif answered:
         stop.show(picture)
+if answered:
     if hasattr(stop, "show_details"):
         stop.show_details()
     teaching.take(stop.TAKE)

@@ -13,14 +13,11 @@ _PATH = (  # a row: a stop of the core, the path in forty minutes, and those tha
     {"soft-lookup": "soft_lookup"},
     {"projections": "random_projections"},
     {"dot-product": "dot_product", "magnitude": "key_length"},
-    {"three-words": "softmax", "not-symmetric": "not_symmetric"},
     {"scaling": "scaling"},
-    {"causal-mask": "causal_mask", "padding-mask": "padding_mask", "annotated-heatmap": "annotated_heatmap"},
-    {"hide-a-word": "hide_a_word"},
-    {
-        "worked-example": "worked_example", "geometry": "geometry", "residual": "residual", "twelve-tokens": "twelve_tokens",
-        "order": "word_order", "kernel": "kernel_source",
-    },
+    {"three-words": "softmax", "not-symmetric": "not_symmetric"},
+    {"worked-example": "worked_example", "geometry": "geometry", "twelve-tokens": "twelve_tokens", "kernel": "kernel_source"},
+    {"residual": "residual", "order": "word_order"},
+    {"hide-a-word": "hide_a_word", "causal-mask": "causal_mask", "padding-mask": "padding_mask"},
     {"real-head": "real_head", "drawn-numbers": "textbook_weights", "learned": "gradients"},
 )  # fmt: skip
 STOPS: dict[str, ModuleType] = {
