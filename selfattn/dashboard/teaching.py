@@ -33,7 +33,6 @@ from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 320  # beside a picture at 1440, beneath it at 800
 ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
@@ -62,7 +61,7 @@ def row() -> st.delta_generator.DeltaGenerator:
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
     """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers."""
     both = st.container(horizontal=True, gap="medium", key="sides")
-    return both.container(width=PICTURE), both.container(width=BESIDE)
+    return both.container(width=PICTURE), both.container(width="stretch")
 
 
 def blank(matrix: Tensor, *rows: int) -> Tensor:

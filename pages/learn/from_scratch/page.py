@@ -34,6 +34,15 @@ if (!window.selfattnSteps) {
 </script>
 """
 
+# A printed stop is one page: its picture beside its question and the answer, without what one would click.
+CLICKED = ("Expander", "TextInput", "NumberInput", "Slider", "Selectbox", "Checkbox", "Button", "Popover")
+PRINT = (
+    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip),"
+    f"[data-testid=stMain] :is({','.join(f'[data-testid=st{each}]' for each in CLICKED)}){{display:none!important}}"
+    "[data-testid=stMainBlockContainer]{padding:0!important;zoom:.62}.st-key-sides{display:flex!important}}"
+)
+
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
     ":is([data-testid=stSidebar],[data-testid=stExpandSidebarButton],[data-testid=stHeader],.st-key-flow){display:none}"
@@ -62,7 +71,7 @@ def show_strip(here: str) -> None:
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
         ".st-key-sides>:last-child{flex:1 1 280px!important;max-width:760px}"
         "@media(max-width:700px){.st-key-flow{display:none}}"  # in a narrow window it would wrap and cover the stop
-        f"{PROJECTOR if projected else ''}</style>{KEYS}",
+        f"{PRINT}{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
     with st.container(key="strip", gap="xsmall"):
@@ -125,5 +134,6 @@ if answered:
     if hasattr(stop, "show_details"):
         stop.show_details()
     teaching.take(stop.TAKE)
-show_ways_on(here)
-class_materials.show()
+with st.container(key="ways_on"):
+    show_ways_on(here)
+    class_materials.show()

@@ -85,9 +85,6 @@ def show(picture, answered) -> None:
     own = between_words(encoding, textbook)
     heads = compare(own, textbook.weights)
     near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
-    st.text(
-        f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
-    )
     mean = own.mean((0, 1))
     pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
     nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
@@ -108,7 +105,8 @@ def show(picture, answered) -> None:
         if not answered:
             return
         teaching.prose(
-            "Heads are cut to these words and made to sum to 1. A distance of 0 is the same, 1 nothing in common."
+            "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "
+            f"{near} of {len(heads)} heads come within .10 with a quarter of their weight on these words."
         )
         if textbook.title.startswith("it"):
             _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))

@@ -66,10 +66,7 @@ def show(picture, answered) -> None:
     }
     with picture:
         finding = f"The same word's two contexts differ by up to {decimal(difference)}."
-        note = (
-            f"A row's largest weight is {decimal(float(first.weights.amax(-1).mean()))} on average: no word takes all."
-        )
-        teaching.steps("order", finding, charts, "scores", "weights", "context", note=note, answered=answered)
+        teaching.steps("order", finding, charts, "scores", "weights", "context", answered=answered)
         if answered:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (they differ by {error(difference)}: rounding)."
