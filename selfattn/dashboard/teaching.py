@@ -157,7 +157,7 @@ def real_head(step: str) -> None:
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return drawing(heatmap, values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
+    return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
@@ -249,15 +249,21 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
         st.stop()
 
 
+def answered(stop: str) -> bool:
+    """Whether a stop's question has been answered: by a choice, "Just show me" or a link with ?reveal=yes."""
+    chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
+    return chosen is not None or shown or st.query_params.get("reveal") == "yes"
+
+
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask before showing, the reason under the answer. True after a choice, "Just show me" or a link with ?reveal=yes."""
+    """Ask before showing, the reason under the answer. True if it is `answered`."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")
         choice = st.radio("Your prediction", options, index=None, key=key, label_visibility="collapsed")
-        revealed = session.REVEALED.of(stop)
-        if choice is None and st.query_params.get("reveal") != "yes" and not revealed.get():
-            st.button("Just show me", key=f"{stop}.show", on_click=revealed.set, args=(True,), type="tertiary")
+        if not answered(stop):
+            shown = session.REVEALED.of(stop)
+            st.button("Just show me", key=f"{stop}.show", on_click=shown.set, args=(True,), type="tertiary")
             return False
         if choice is None:
             st.markdown(f"The answer: **{answer}**. {reason}")
