@@ -12,10 +12,8 @@ import torch
 from torch import Tensor
 
 from selfattn.charts.arrows import arrows
-from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import show_panel
 from selfattn.dashboard.pickers import chosen_head, pick_head
@@ -26,13 +24,14 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.lessons.terms import TERMS
-from selfattn.numbers import WEIGHT, decimal, vector
+from selfattn.numbers import WEIGHT, vector
 from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
+BESIDE = 352  # beside a picture at 1440, beneath it at 800
 ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
@@ -58,10 +57,11 @@ def row() -> st.delta_generator.DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
-def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers."""
+def sides(projected: bool = False) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers. projected: in enlarged
+    pixels."""
     both = st.container(horizontal=True, gap="medium", key="sides")
-    return both.container(width=PICTURE), both.container(width="stretch")
+    return both.container(width=620 if projected else PICTURE), both.container(width=BESIDE)
 
 
 def blank(matrix: Tensor, *rows: int) -> Tensor:
@@ -134,24 +134,6 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 def take(text: str) -> None:
     """What to take from a page, at its end."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
-
-
-def real_head(step: str) -> None:
-    """The same step for "bank" in a real head of the encoder, to lay beside the hand-made numbers."""
-    encoder = current_encoder()
-    if not encoder.recomputable:
-        return
-    encoding = cached_encode(encoder, REAL)
-    head = Head(0, min(10, encoder.n_heads - 1))
-    position = encoding.words[1].start
-    values = getattr(encoding.trace(*head), step)
-    frame = pd.DataFrame({"token": encoding.tokens, step: values[position].tolist()})
-    most, what = frame.loc[frame[step].idxmax()], "scaled score" if step == "scaled" else step.removesuffix("s")
-    steps(
-        "a real head",
-        f'In a real head, {head}, "bank" has its largest {what} for "{most.token}": {decimal(most[step])}.',
-        {REAL: drawing(bar_list, frame, step, width=480)},
-    )
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:

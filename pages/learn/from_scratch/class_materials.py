@@ -18,7 +18,7 @@ PLAN = {  # the one thing to do at each stop, after vote and reveal
     "dot-product": "Turn the second vector until the score is 0",
     "scaling": "Raise d_k and watch the undivided row",
     "three-words": "Raise the score of *river* and watch the others pay",
-    "worked-example": "Take the sentence with *loan*: which way does the context point now?",
+    "mix": "Take the sentence with *loan*: which way does the context point now?",
     "residual": "Take *loan*: which number is larger afterwards?",
     "hide-a-word": "Hide each other word in turn",
     "real-head": "Hide *river*, then *loan*",

@@ -34,7 +34,9 @@ def show(encoder: Encoder) -> None:
             "Two sentences that differ in one word: *too tired*, and *it* is the animal; *too wide*, and it is the street. The "
             f"head shown finds the noun best in {len(PRONOUNS) - 2} other sentences."
         )
-        best, (meant, other) = _best(weights, names[0]), _given(weights, names[0])
+        best = _best(weights, names[0])
+        wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
+        meant, other = (float(side[wide][best]) for side in (weights.antecedent, weights.distractor))
         answer = OPTIONS[2 if abs(meant - other) < LEAN else int(meant > other)]
         measured = f"With *too wide* {best} gives *street* {weight(meant)}, *animal* {weight(other)}."
         question = "The head follows *too tired*. Does it follow *too wide*, too?"
@@ -60,12 +62,6 @@ def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
-
-
-def _given(weights: pronouns.PronounWeights, twin: str) -> tuple[float, float]:
-    """What that head gives the noun meant and the other one in the second of the twins."""
-    place = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == twin][1]
-    return tuple(float(side[place][_best(weights, twin)]) for side in (weights.antecedent, weights.distractor))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:

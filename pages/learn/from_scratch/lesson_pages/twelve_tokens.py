@@ -54,7 +54,7 @@ def show(picture, answered) -> None:
     given = [dict(zip(rows, typed)) for rows in (both, values)]
     masked = both is OF_THE_MAP
     causal = st.toggle("Causal mask: no word sees a later one", masked, key=f"twelve-tokens.causal {masked:d}")
-    trace = compute(*given, causal)
+    trace = compute(given[0], given[1], causal)
     weights = trace.weights[GOOD].tolist()
     most = " and ".join(f'"{token}"' for token, weight in zip(TOKENS, weights) if weight > 0.9 * max(weights))
     drawn = trace.weights if answered else teaching.blank(trace.weights, GOOD)

@@ -95,7 +95,8 @@ def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> 
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
     matrices = _random(0, 3, D_MODEL, D_MODEL)
     mask = causal_mask(len(words)) if causal else None
-    first, second = (attend(*((each + places) @ matrices), mask) for each in (vectors, vectors.flip(0)))
+    projected = [(each + places) @ matrices for each in (vectors, vectors.flip(0))]
+    first, second = (attend(query, key, value, mask) for query, key, value in projected)
     return first, second
 
 
