@@ -1,6 +1,6 @@
 """The guided path through self-attention, one stop at a time: a picture, an idea, a question; the answer moves the picture.
 
-The address names the stop (?stop=worked-example), so that a link can open any of them.
+The address names the stop (?stop=hide-a-word), so that a link can open any of them.
 """
 
 import zlib
@@ -43,6 +43,15 @@ if (!window.selfattnSteps) {
 </script>
 """
 
+# A printed stop is one page: its picture beside its question and the answer, without what one would click.
+CLICKED = ("Expander", "TextInput", "NumberInput", "Slider", "Selectbox", "Checkbox", "Button", "Popover")
+PRINT = (
+    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,.st-key-class,"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip),"
+    f"[data-testid=stMain] :is({','.join(f'[data-testid=st{each}]' for each in CLICKED)}){{display:none!important}}"
+    "[data-testid=stMainBlockContainer]{padding:0!important;zoom:.62}.st-key-sides{display:flex!important}}"
+)
+
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
     "[data-testid=stSidebar],[data-testid=stExpandSidebarButton],[data-testid=stMain] .st-key-class{display:none}"
@@ -67,7 +76,7 @@ def show_strip(projected: bool) -> None:
     """Draw the strip that stays in sight: Previous, the picker of stops, Next."""
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
-        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}{PROJECTOR if projected else ''}</style>{KEYS}",
+        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}{PRINT}{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
     with st.container(key="strip", horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
@@ -151,16 +160,15 @@ if here in CORE:
 else:
     with place:
         show_stage(None, answered=False)
-    with picture:
-        answered = ask()
     with numbers:
+        answered = ask()
         teaching.explain(*terms)
         if answered:
-            stop.show(picture)
+            teaching.take(stop.TAKE)
+        stop.show(picture, answered)
 if answered and hasattr(stop, "show_details"):
     stop.show_details()
-if answered and here not in CORE:
-    teaching.take(stop.TAKE)
-show_ways_on()
+with st.container(key="ways_on"):
+    show_ways_on()
 with st.container(key="class"):
     class_materials.show()

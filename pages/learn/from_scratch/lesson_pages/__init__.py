@@ -2,8 +2,8 @@
 
 A stop says: TITLE, STEP (its part of the path), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
 computes it), the REASON and TAKE. A core stop has `draw(answered)`: the scene of the stage, whose widgets it draws once the
-question is answered. A stop beside the core has `show(picture)`, which draws its picture there and its numbers where it is
-called. Either may have `show_details()`, for what stands beneath.
+question is answered. A stop beside the core has `show(picture, answered)`, which draws its picture there, with the answer's
+place empty until then, and its numbers where it is called. Either may have `show_details()`, for what stands beneath.
 """
 
 from importlib import import_module
@@ -17,12 +17,9 @@ _PATH = (  # a row: a stop of the core, the path in forty minutes, and those tha
     {"scaling": "scaling"},
     {
         "three-words": "softmax", "not-symmetric": "not_symmetric", "causal-mask": "causal_mask",
-        "padding-mask": "padding_mask", "annotated-heatmap": "annotated_heatmap",
+        "padding-mask": "padding_mask",
     },
-    {
-        "mix": "mix", "worked-example": "worked_example", "geometry": "geometry", "twelve-tokens": "twelve_tokens",
-        "order": "word_order", "kernel": "kernel_source",
-    },
+    {"mix": "mix", "geometry": "geometry", "twelve-tokens": "twelve_tokens", "order": "word_order", "kernel": "kernel_source"},
     {"residual": "residual"},
     {"hide-a-word": "hide_a_word"},
     {"real-head": "real_head", "drawn-numbers": "textbook_weights", "learned": "gradients"},
