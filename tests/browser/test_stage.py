@@ -135,5 +135,5 @@ def test_minus_infinity_is_a_text_without_a_bar(shown):
 
 
 def test_a_stage_with_other_data_is_refused():
-    with pytest.raises(Exception, match="data.asks must be integer"):
+    with pytest.raises(Exception, match="asks must be integer"):
         Live("stage", {**data("mix"), "asks": "bank"})

@@ -122,7 +122,7 @@ def test_a_question_stands_before_its_answer_which_has_no_place_of_its_own():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
-        assert not charts(at), slug
+        assert slug not in CORE or not charts(at), slug
         empty = live(at, "stage")
         assert not empty["finding"] and not empty["lines"] and bool(empty["about"]) == (slug in CORE[:-1]), slug
         assert slug not in CORE[1:7] or not all(column["rows"] for column in empty["columns"]), slug
@@ -162,7 +162,7 @@ def test_previous_next_and_the_diagram_walk_the_path_and_write_the_address():
 
 def test_the_path_is_one_order():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
-    assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7e"]
+    assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [STEPS.index(STOPS[slug].STEP) for slug in CORE]
     assert steps == sorted(steps)  # going on never leads back
     assert [slug for slug in STOPS if slug in CORE] == list(CORE) and next(iter(STOPS)) == CORE[0]
@@ -245,10 +245,10 @@ def test_the_class_is_sent_guess_first_about_the_teachers_own_sentences():
 
 
 def test_the_lesson_plan_holds_every_core_stop_in_order_fills_45_minutes_and_stands_in_docs():
-    assert [slug for slugs, _ in PLAN for slug in slugs] == list(CORE)
+    assert list(PLAN) == list(CORE)
     spans = [tuple(map(int, row[0].split(" to "))) for row in rows()]
     assert spans[0][0] == 0 and spans[-1][1] == 45 and all(one[1] == other[0] for one, other in pairwise(spans))
-    assert [end - begin for begin, end in spans[:-1]] == [MINUTES * len(slugs) for slugs, _ in PLAN]
+    assert {end - begin for begin, end in spans[:-1]} == {MINUTES}
     linked = "".join(stops for _, stops, _ in rows("http://host/from-scratch"))
     assert re.findall(r"\?stop=([\w-]+)\)", linked) == list(CORE)
     text = (APP.parent / "docs/teaching.md").read_text("utf-8")

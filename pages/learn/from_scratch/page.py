@@ -76,6 +76,7 @@ def show_strip(projected: bool) -> None:
     """Draw the strip that stays in sight: Previous, the picker of stops, Next."""
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
+        ".st-key-sides>:last-child{flex:1 1 280px!important;max-width:760px}"  # beneath the picture as wide as it
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}{PRINT}{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
