@@ -229,7 +229,7 @@ def test_negation(encoder):
 
 def test_many_heads(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
-    assert '"empty"' in at.get("vega_lite_chart")[0].proto.spec  # frames alone
+    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames alone
     at.radio(key="many-heads.prediction").set_value("a special token").run()
     assert ":green[**Yes: a special token.**]" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
