@@ -150,10 +150,10 @@ def test_the_sheet_is_one_page_of_a4(page, answers):
 
 
 def test_a_click_on_a_token_shows_its_row(server, page):
-    open_page(page, f"{server}/from-scratch?stop=twelve-tokens&reveal=yes")
-    expect(page.get_by_text('"good" gives "not" most of its weight: 0.67.')).to_be_visible()
-    page.locator(".selfattn").get_by_role("button", name=re.compile("amazing")).first.click()
-    expect(page.get_by_text('"amazing" gives "not" most of its weight: 1.00.')).to_be_visible()
+    open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
+    expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.')).to_be_visible()
+    page.locator(".selfattn").get_by_role("button", name=re.compile("river")).first.click()
+    expect(page.get_by_text('"river" gives "river" most of its weight: 1.00.')).to_be_visible()
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):

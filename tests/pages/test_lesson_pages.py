@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity, normalize
 
-from pages.learn.from_scratch.class_materials import MINUTES, PLAN, link, plain_question, rows
+from pages.learn.from_scratch.class_materials import ASKED, MINUTES, PLAN, link, plain_question, rows
 from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
 from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
 from selfattn.analysis.sense_means import sense_means
@@ -353,10 +353,11 @@ OF_12 = {causal: twelve(causal, p3=(0, 3), p4=(0, 2), p10=(19, 19)) for causal i
 TYPED = [
     (
         "magnitude", {"example": "the source's", "query": "2, 1", "long, misaligned": "0, 5"},
-        (LENGTHS @ [2, 1], LENGTHS @ [2, 1] / math.sqrt(2), LENGTHS @ [2, 1] / (math.sqrt(5) * np.linalg.norm(LENGTHS, axis=1))),
+        (None, LENGTHS @ [2, 1], LENGTHS @ [2, 1] / math.sqrt(2),
+         LENGTHS @ [2, 1] / (math.sqrt(5) * np.linalg.norm(LENGTHS, axis=1))),
     ),
     (
-        "annotated-heatmap", {"example": "twelve tokens", "causal": False, "Q = K of soundtrack": "0, 2"},
+        "twelve-tokens", {"example": "the source’s map", "causal 1": False, "Q = K of soundtrack": "0, 2"},
         (twelve(False, p3=(0, 1), p4=(0, 1), p8=(0, 2), p10=(19, 19)),),
     ),
     ("not-symmetric", {}, (BANK @ BANK.T, softmax(BANK @ BANK.T / math.sqrt(2)))),
@@ -422,10 +423,9 @@ def test_rivers_weight_is_one_number_until_the_real_encoder():
 
 BY_KERNEL = [
     ("geometry", {}, two_by_hand([3, 1], [(3, 1), (1, 4), (1.5, 0.5)], [(2, 1.5), (0, 1), (2, 1)])),
-    ("geometry", {"example": "bank"}, two_by_hand([1, 1], [(1, 1), (-1, -1), (0, 3)], [(0, 0), (0, 0), (-3, 3)])),
     (
-        "worked-example",
-        {"example": "it", "query of “it”": "1, 2", "key of “street”": "0, 3", "value of “because”": "-1, 4"},
+        "geometry",
+        {"query of “it”": "1, 2", "key of “street”": "0, 3", "value of “because”": "-1, 4"},
         two_by_hand([1, 2], [(3, 1), (0, 3), (1.5, 0.5)], [(2, 1.5), (0, 1), (-1, 4)]),
     ),
 ]  # fmt: skip
@@ -440,17 +440,11 @@ def test_kernel_of_typed_numbers(slug, typed, expected):
     assert np.allclose(drawn, 1000 * handed, atol=0.51)
 
 
-def printed(value):
-    """A weight in the figure."""
-    return weight(value).replace("under ", "<")
-
-
 @pytest.mark.parametrize("causal", [False, True])
-def test_kernel_of_twelve_tokens(causal):
-    at = stop("twelve-tokens", causal=causal, **NOT_GOOD)
-    for asks in (4, 10):
-        at.session_state["twelve-tokens.asking"] = asks  # as after a click
-        assert kernel(at.run())[0]["weight"] == list(map(printed, OF_12[causal][asks]))
+def test_the_map_of_twelve_tokens_has_no_row_of_good_before_the_answer(causal):
+    at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
+    assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
+    assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
 
 
 # The stops that run the encoder
@@ -494,10 +488,22 @@ def test_the_answer_on_a_keys_length_is_the_real_heads(encoder):
     trace = encoding.trace(0, 10)
     keys, query = trace.key[[bank, river]], trace.query[bank]
     own, other = (keys @ query).tolist()
-    assert f"scores are {other:.1f} and {own:.1f}" in STOPS["magnitude"].REASON
+    assert f"scores are {other:.1f} and {own:.1f}" in STOPS["magnitude"].IN_A_HEAD
     cosines = cosine_similarity(keys, query[None], dim=-1).tolist()
-    assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in STOPS["magnitude"].REASON
-    assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in STOPS["magnitude"].QUESTION
+    assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in STOPS["magnitude"].IN_A_HEAD
+    assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in STOPS["magnitude"].IN_A_HEAD
+    shares = [float(part) for part in encoder_shares(encoder)]
+    assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]  # as pupils are told
+    assert all(f"{100 * part:.0f} %" in "".join([*ASKED, *ASKED.values()]) for part in shares)
+
+
+def encoder_shares(encoder):
+    """How far "The", "loan", and "approved" with "loan" move "bank" in the loan sentence."""
+    loan = encoder.encode(REAL.second).places("bank")[0]
+    own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
+    way = sense_means(encoder, labelled_rows("bank"), "bank").way(loan.sentence, own.double()).axis
+    runs = normalize(encoder.hide(REAL.second, loan.positions, [(1,), (5,), (3, 5)]), dim=-1)
+    return (runs - own).double() @ way / way.square().sum()
 
 
 @pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
@@ -521,8 +527,8 @@ def test_padding_weighs_nothing(encoder):
     alone = encoder.encode("One two three.").weights(3, 7)[2]
     n = len(alone)
     trace = encoder.encode("One two three.", pad_to=n + 5).trace(3, 7)
-    cells, _ = kernel(at)
-    assert cells["weight"] == [*map(weight, alone), *["0.00"] * 5] and cells["masked"][n:] == ["−∞"] * 5
+    drawn = matrix(charts(at)[0])
+    assert same(drawn, trace.weights, 1e-5) and same(drawn[2], [*alone.tolist(), *[0] * 5], 1e-5)
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # as the question's answer says
 
 

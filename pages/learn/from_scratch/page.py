@@ -54,9 +54,9 @@ PRINT = (
 
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
-    "[data-testid=stSidebar],[data-testid=stExpandSidebarButton],[data-testid=stMain] .st-key-class{display:none}"
-    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35;padding:2rem 1.5rem}}"
-    "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding-top:1rem}"
+    "[data-testid=stSidebar],[data-testid=stHeader],[data-testid=stMain] .st-key-class{display:none}"
+    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35;padding:.4rem 1.5rem}}"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding-top:.3rem!important;margin-top:-1.8rem!important}"
 )
 
 
@@ -159,8 +159,9 @@ if here in CORE:
         if not scene:
             stop.show_figure(answered)
 else:
-    with place:
-        show_stage(None, answered=False)
+    if not projected:  # there the picture begins at once
+        with place:
+            show_stage(None, answered=False)
     with numbers:
         answered = ask()
         teaching.explain(*terms)
