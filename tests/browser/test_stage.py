@@ -6,7 +6,7 @@ from functools import cache, partial
 import pytest
 from playwright.sync_api import expect
 
-from pages.learn.from_scratch.lesson_pages import mix, residual, softmax
+from pages.learn.from_scratch.lesson_pages import mix, random_projections, residual, softmax
 from selfattn.panel import Live
 from selfattn.views.stage import stage_data
 from tests.browser.component import BOXES, cut_or_met, focused, overlaps, settle
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 OUTLINE = [
     {"text": f"part {n}", "stop": f"stop-{n}", "state": state} for n, state in enumerate(("past", "now", "to come"))
 ]
-SCENES = {"three-words": softmax, "mix": mix, "residual": residual}
+SCENES = {"projections": random_projections, "three-words": softmax, "mix": mix, "residual": residual}
 
 
 @cache
