@@ -1,8 +1,10 @@
 """Before attention: how a recurrent net passed words along, what attention does and costs instead, and what a mean loses."""
 
+import pandas as pd
 import streamlit as st
 
 from selfattn.charts.curves import lines
+from selfattn.charts.hops import hops
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
@@ -47,9 +49,44 @@ def _use(sentence: str, first: str, second: str) -> None:
     st.session_state.update({SENTENCE: sentence, START: words.index(first) + 1, STOP: words.index(second) + 1})
 
 
+def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
+    """Draw the steps from one word to the other, one after the other, and attention's one step."""
+    steps = stop - start
+    moving = "".join(
+        f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)
+    )
+    st.html(
+        "<style>@media(max-width:700px){.st-key-path .vega-embed{overflow-x:auto}"
+        ".st-key-path svg.marks{max-width:none!important}}"
+        "@media(prefers-reduced-motion:no-preference){@keyframes hop{from{opacity:0}}"
+        f".st-key-path [class*=pathgroup]>g{{animation:hop .3s both}}{moving}}}</style>"
+    )
+    left = signal.loc[signal["network"] == "plain recurrence", "share"].tolist()[1:]
+    chart = drawing(hops, words, start - 1, stop - 1, left)
+    with st.container(key="path"):
+        teaching.steps(
+            "path",
+            f"Steps through a recurrence: {steps}. By attention: 1.",
+            {"A hop is as thick as what is left of the first word": chart},
+            key=f"path.{hash((words, start, stop))}",
+            note=f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
+            f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the whole sentence. "
+            f"Attention takes one step, and pays with {len(words) ** 2} scores.",
+        )
+
+
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
+    path = st.container()
+    st.markdown("#### Does the word get through?")
+    teaching.prose(
+        "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
+        "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
+        "says how much a state would move if the first word moved; the **share**, how much of the state is that word's doing: "
+        "it shrinks even at a gain of 1, because the others are added. Gate and query are set by hand, as training would set "
+        "them; attention that doesn't ask spreads evenly, and dilutes too."
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
         gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key="recurrence.gate", width=230)
@@ -57,6 +94,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
         asking = st.slider(label, 0.0, 20.0, step=1.0, key="recurrence.asking", width=270)
         teaching.reset("recurrence", PUBLISHED)
     signal = recurrence.signal(words, start, stop, gain, gate, asking)
+    with path:
+        show_path(words, start, stop, signal)
     last = signal[signal["step"] == stop].set_index("network")
     log = "y" if signal["gradient"].min() > 0 else ""
     with teaching.row():
@@ -80,7 +119,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
 
 def show_costs() -> None:
     st.markdown("#### What it costs")
-    teaching.explain("projection", "value", "context")
+    teaching.explain("query", "key", "score", "weight", "projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
     looks = {"series": "network", "log": "xy", "titles": ("words", ""), "size": (400, 240)}
     with teaching.row():
@@ -104,7 +143,18 @@ def show_costs() -> None:
                 table = race.pivot(index="way", columns="words", values="milliseconds")
                 shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
                 st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))
-                st.text(f"On {device}. Both ways of attention give the same numbers; the loop only takes longer.")
+                st.text(
+                    f"On {device}. Both ways of attention give the same numbers; the loop only takes longer. {verdict(table)}"
+                )
+
+
+def verdict(table: pd.DataFrame) -> str:
+    """At which lengths the recurrence was quicker than attention's one product. table: milliseconds by way and words."""
+    quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
+    lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
+    if not lengths:
+        return "One product was quicker than the recurrence at every length; n × n scores outgrow n steps only beyond."
+    return f"From there recurrence wins: at {lengths} words it was quicker than one product, for n × n scores outgrow n steps."
 
 
 def show_forgetting() -> None:
@@ -133,23 +183,8 @@ teaching.prose(
     "article had to fit into one tweet. To reach a later word, a "
     "word must survive every step in between. With attention, any word attends to any other directly."
 )
-teaching.explain("query", "key", "score", "weight")
 with teaching.messages():
     words, start, stop = choose()
-    steps = abs(start - stop)
-    st.text(
-        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
-        f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the "
-        f"whole sentence. Attention takes one step, and pays with {len(words) ** 2} scores."
-    )
-    st.markdown("#### Does the word get through?")
-    teaching.prose(
-        "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
-        "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
-        "says how much a state would move if the first word moved: it fades below a gain of 1, explodes above. The **share** "
-        "says how much of the state is that word's doing: it shrinks even at a gain of 1, because the others are added. Gate "
-        "and query are set by hand, as training would set them; attention that doesn't ask spreads evenly, and dilutes too."
-    )
     show_signal(words, min(start, stop), max(start, stop))
 show_costs()
 show_forgetting()

@@ -1,12 +1,14 @@
 """Five exercises, checked on the real kernel as soon as a number is changed."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 import streamlit as st
 import torch
 
 from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
 from selfattn.analysis.what_if import causal_mask, four_ways
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.answer import hidden_of
 from selfattn.dashboard.cache import cached_encode
@@ -18,6 +20,7 @@ from selfattn.kernel import attend
 from selfattn.lessons import worked_example
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import BANK, REAL, compute
+from selfattn.views.lesson import drawing
 from selfattn.words import numbered
 
 SENTENCES = {text: each for each in (PAIRS[0], REAL) for text in (each.first, each.second)}
@@ -32,34 +35,65 @@ TASKS = (
 )
 
 
-def ask(number: int) -> tuple[bool, str]:
-    """The inputs of one exercise, kept in the address: whether it is solved, and what the kernel gave."""
+# Numbers count as soon as they are typed, not only when the field is left: a short rest after a key does what Enter does.
+TYPING = """
+<script>
+if (!window.selfattnTyping) {
+  window.selfattnTyping = true;
+  let rest;
+  addEventListener("input", ({ target }) => {
+    if (!target.closest?.("[class*=st-key-exercises] [data-testid=stTextInput]")) return;
+    clearTimeout(rest);
+    if (target.value.match(/\\d+(\\.\\d+)?/g)?.length !== 2) return; // both numbers are there
+    const enter = { key: "Enter", code: "Enter", keyCode: 13, bubbles: true };
+    rest = setTimeout(() => target.dispatchEvent(new KeyboardEvent("keydown", enter)), 300);
+  });
+}
+</script>
+"""
+
+
+class Given(NamedTuple):
+    """What an exercise's inputs give."""
+
+    right: bool
+    said: str
+    bars: dict[str, float]
+    changed: bool = True  # from what they hold at first
+
+
+def ask(number: int) -> Given:
+    """The inputs of one exercise, kept in the address, and what the kernel gives for them."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
-    thread = compute().trace
+    thread = compute()
     if number == 1:
-        scale = st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.71, **field)
-        most = float(attend(thread.query, thread.key, thread.value, scale=scale).weights[BANK].max())
-        return abs(most - 0.9) < 0.005, f"river gets {most:.3f}."
+        scale = st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.71, width=420, **field)
+        trace = attend(thread.trace.query, thread.trace.key, thread.trace.value, scale=scale)
+        bars = dict(zip(numbered(thread.words), trace.weights[BANK].tolist()))
+        most = bars["river"]
+        return Given(abs(most - 0.9) < 0.005, f"river gets {most:.3f}.", bars, scale != 0.71)
     if number == 2:
         typed = st.text_input("scores", "1, 1", width=150, max_chars=80, **field)
         scores = teaching.numbers("scores", typed, (1, 1))
         first, second = worked_example.of_scores(scores, scale=1.0).weights[0].tolist()
         ratio = f", {first / second:.2f} to one" if second else ""
-        return abs(first - 3 * second) < 0.1 * second, f"The weights are {first:.3f} and {second:.3f}{ratio}."
+        said = f"The weights are {first:.3f} and {second:.3f}{ratio}."
+        return Given(abs(first - 3 * second) < 0.1 * second, said, {"first": first, "second": second}, typed != "1, 1")
     if number == 3:
         animal, street, because = worked_example.KEYS
         typed = st.text_input("key of street", "1, 4", width=150, max_chars=80, **field)
         key = teaching.numbers("key of street", typed, street)
         weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
-        shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
         right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
-        return bool(right), f"Now {shares}; its length is {key.norm():.2f}, it was {street.norm():.2f}."
+        said = f"street gets {weights[1]:.2f}; its length is {key.norm():.2f}, it was {street.norm():.2f}."
+        return Given(bool(right), said, dict(zip(worked_example.TOKENS, weights)), typed != "1, 4")
     if number == 4:
         line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
-        way = four_ways(thread, causal_mask(len(thread.query)))[LINES.index(line)]
+        way = four_ways(thread.trace, causal_mask(len(thread.words)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
         said = f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}."
-        return leaked == 0 and abs(least - 1) < 1e-6, said
+        bars = {"on later words, at most": leaked, "a row's sum, at least": least}
+        return Given(leaked == 0 and abs(least - 1) < 1e-6, said, bars, line != LINES[1])
     encoder = current_encoder()
     if encoder.hide_reason:
         raise ValueError(f"In this encoder no word can be hidden: {encoder.hide_reason}")
@@ -72,8 +106,9 @@ def ask(number: int) -> tuple[bool, str]:
     ]
     share_of = dict(zip(numbered([label for label, _ in words]), (share for _, share in words)))
     hidden = st.selectbox("Hide from “bank”", list(share_of), key="exercise.5.word", bind="query-params", width=420)
-    share = share_of[hidden]
-    return share >= 0.5, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
+    share, first = share_of[hidden], (next(iter(SENTENCES)), next(iter(share_of)))
+    said = f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
+    return Given(share >= 0.5, said, {hidden: share}, (text, hidden) != first)
 
 
 heading("Exercises")
@@ -82,18 +117,25 @@ teaching.prose(
     "stands in the address: hand that in."
 )
 teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
+st.html(TYPING, unsafe_allow_javascript=True)
 solved = 0
 for number, task in enumerate(TASKS, start=1):
-    with st.container(border=True):
+    with st.container(border=True, key=f"exercises.{number}"):
         st.markdown(task)
         try:
-            right, answer = ask(number)
+            given = ask(number)
         except ValueError as refusal:
             st.text(str(refusal))
             continue
-        solved += right
-        (st.success if right else st.info)(f"{'Solved. ' if right else 'Not yet. '}{answer}")
+        solved += given.right
+        bars = pd.DataFrame(given.bars.items(), columns=["token", "weight"])
+        chart = drawing(bar_list, bars, "weight", domain=(-0.2, 1.2), width=300)
+        teaching.steps(f"exercise {number}", "", {"": chart}, key=f"exercise.{number}.bars")
+        if given.right or given.changed:
+            (st.success if given.right else st.info)(f"{'Solved. ' if given.right else 'Not yet. '}{given.said}")
 st.progress(solved / len(TASKS), text=f"{solved} of {len(TASKS)} solved")
-teaching.take(
-    "You can steer attention: by the scale, a score, a key, the mask. In a real encoder only hiding a word shows what it does."
-)
+if solved:
+    teaching.take(
+        "You can steer attention: by the scale, a score, a key, the mask. In a real encoder only hiding a word shows what "
+        "it does."
+    )

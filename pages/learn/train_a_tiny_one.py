@@ -148,13 +148,6 @@ teaching.prose(
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
-with st.container(width=560):
-    st.markdown("**The model's layers**")
-    st.dataframe(layers, hide_index=True)
-    st.text(
-        f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
-        f"{3 * count + 2:,} with what Adam keeps of each."
-    )
 used, states = session.TRAINED.get()
 if used is None:
     start = next(tiny_model.train(settings))
@@ -163,6 +156,13 @@ elif states:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
     show_result(used, states)
-teaching.take(
-    "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
-)
+    teaching.take(
+        "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
+    )
+with st.container(width=560):
+    st.markdown("**The model's layers**")
+    st.dataframe(layers, hide_index=True)
+    st.text(
+        f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
+        f"{3 * count + 2:,} with what Adam keeps of each."
+    )

@@ -1,10 +1,9 @@
 """Vectors of a plane as arrows: from the origin, or from where a word was to where it moved."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
-from torch import Tensor
 
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
@@ -49,33 +48,25 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     return layered(layers, {"arrows": data}, theme, size, size, data={"name": "arrows"})
 
 
-def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataFrame) -> Spec:
-    """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
+def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
+    """Arrows from (x0, y0) to (x, y), dots where these are one, with a label at the tip: columns x0, y0, x, y, label, colour.
 
-    landmarks: named points to find one's way by (x, y, label).
-    within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
+    ends, titles: of both axes. Labels of one place are joined.
     """
-    data = frame.assign(turn=_turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"]))
-    ends = {name: span(float(axis.min()), float(axis.max())) for name, axis in zip("xy", within.T)}
-    room = {"padding": 36}  # pixels at both ends, for the labels
-    start = {name: field(f"{name}0", title=None, scale={**ends[name], **room}, axis=None) for name in "xy"}
-    tip = {"x": field("x"), "y": field("y"), "tooltip": nominal("detail")}
+    still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
+    turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
+    data = frame.assign(turn=turn, shape=still.map({True: "circle", False: "triangle"}), label=_shared_tips(frame))
+    axes = zip("xy", ends, titles)
+    start = {name: field(f"{name}0", title=title, scale=span(*end), axis={"tickCount": 5}) for name, end, title in axes}
+    tip = {"x": field("x"), "y": field("y"), "tooltip": nominal("label")}
     color = {"color": nominal("colour", scale=None, legend=None)}
+    shape = {"shape": nominal("shape", scale=None, legend=None), "angle": field("turn", scale=None)}
     layers = [
-        marks("rule", {**start, "x2": {"field": "x"}, "y2": {"field": "y"}, **color}, opacity=0.55, strokeWidth=1.5),
-        marks("point", start, shape="circle", size=90, filled=True, opacity=1, color=theme.ink),
-        marks("point", {**tip, **color, "angle": field("turn", scale=None)}, **HEAD),
+        marks("rule", {**start, "x2": {"field": "x"}, "y2": {"field": "y"}, **color}, strokeWidth=2),
+        marks("point", {**tip, **color, **shape}, **{key: value for key, value in HEAD.items() if key != "shape"}),
         marks("text", {**tip, **color, "text": nominal("label")}, align="left", dx=10, dy=-6, fontWeight=600),
     ]
-    datasets = {"arrows": data}
-    if len(landmarks):
-        at, look = {"x": field("x"), "y": field("y")}, {"color": theme.muted}
-        datasets["landmarks"] = landmarks
-        layers += [
-            marks("point", at, "landmarks", shape="diamond", size=50, **look),
-            marks("text", {**at, "text": nominal("label")}, "landmarks", dy=-11, fontStyle="italic", **look),
-        ]
-    return layered(layers, datasets, theme, 330, 300, data={"name": "arrows"})
+    return layered(layers, {"arrows": data}, theme, 260, 260, data={"name": "arrows"})
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
@@ -111,7 +102,12 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
     """The labels; arrows that end at one point share one label, so that none is printed over another."""
     tips = frame.groupby(["x", "y"])
-    return tips["label"].transform(", ".join).where(tips.cumcount() == 0, "").tolist()
+    return (
+        tips["label"]
+        .transform(lambda own: ", ".join(dict.fromkeys(filter(None, own))))
+        .where(tips.cumcount() == 0, "")
+        .tolist()
+    )
 
 
 def _widths(values: pd.Series) -> list[float]:

@@ -24,13 +24,13 @@ def bar_list(
 ) -> Spec:
     """Draw one horizontal bar per row, in the frame's order, with its number at the end; the largest is deep blue.
 
-    frame: columns "token" and `value`. number: a d3 format. domain: the ends of the scale (None: the values' own, with zero and
-    room for the numbers). marked: the index of the deep blue row (None: that of the largest value).
+    frame: columns "token" and `value`; NaN has neither bar nor number. number: a d3 format. domain: the ends of the scale (None:
+    the values' own, with zero and room for the numbers). marked: the index of the deep blue row (None: of the largest value).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)
     axis = label_axis(frame["token"].astype(str).tolist(), labelLimit=160, labelPadding=6)
-    place = {"y": field("place", "ordinal", axis=axis)}
+    place = {"y": field("place", "ordinal", axis=axis, scale={"domain": data["place"].tolist()})}
     ends = {"domain": list(domain or _roomy(frame[value])), "nice": False}
     bar = {
         **place,
@@ -39,7 +39,7 @@ def bar_list(
         "tooltip": [nominal("token"), field(value, format=number)],
     }
     text = {**place, "x": field("end"), "text": field(value, format=number)}
-    beyond = calculate(end=f"max(0, datum['{value}'])")
+    beyond = [{"filter": f"isValid(datum['{value}'])"}, *calculate(end=f"max(0, datum['{value}'])")]
     layers = [
         marks("bar", bar, height=16, cornerRadiusEnd=2),
         marks("rule", {"x": field("zero")}, "zero", color=theme.muted),

@@ -48,7 +48,8 @@ def heatmap(
 
     kind: the colours, "weights" from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest).
     marked: neighbouring rows that get an outline. sides: "both", "A" or "B" for each row of a map over two sentences; a
-    word that stands in one only is a band, and its label has that sentence's hue. NaN is not drawn.
+    word that stands in one only is a band, and its label has that sentence's hue. NaN is not drawn; with `cell`
+    it is an empty frame.
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
@@ -91,6 +92,11 @@ def heatmap(
         layers, datasets = _image(matrix, rows, columns, axes, shades, theme, kind, maximum)
         if beside:  # not over the whole plot
             layers[0]["mark"]["width"] = size * len(columns) / most
+    if cell and np.isnan(matrix).any():
+        datasets["empty"] = [{"x": int(j), "y": int(i)} for i, j in np.argwhere(np.isnan(matrix))]
+        edges = {"left": "datum.x - 0.45", "right": "datum.x + 0.45", "low": "datum.y - 0.45", "high": "datum.y + 0.45"}
+        frame = {"x": field("left"), "x2": {"field": "right"}, "y": field("low"), "y2": {"field": "high"}}
+        layers.append(marks("rect", frame, "empty", calculate(**edges), fillOpacity=0, stroke=theme.grid))
     if cell and numbers is not None:
         layers.append(_numbers(numbers, theme, maximum))
         if not isinstance(numbers, str):

@@ -1,5 +1,6 @@
 """What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,10 +11,9 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.bars import bar_list
+from selfattn.charts.arrows import arrows
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import show_panel
 from selfattn.dashboard.pickers import chosen_head, pick_head
@@ -24,14 +24,14 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.lessons.terms import TERMS
-from selfattn.numbers import WEIGHT, decimal, vector
+from selfattn.numbers import WEIGHT, vector
 from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 320  # beside a picture at 1440, beneath it at 800
+BESIDE = 352  # beside a picture at 1440, beneath it at 800
 ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
@@ -57,10 +57,18 @@ def row() -> st.delta_generator.DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
-def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its numbers."""
-    both = row()
-    return both.container(width=PICTURE), both.container(width=BESIDE)
+def sides(projected: bool = False) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers. projected: in enlarged
+    pixels."""
+    both = st.container(horizontal=True, gap="medium", key="sides")
+    return both.container(width=620 if projected else PICTURE), both.container(width=BESIDE)
+
+
+def blank(matrix: Tensor, *rows: int) -> Tensor:
+    """The matrix without these rows (none given: without any), as its map is drawn before the answer."""
+    left = matrix.double().clone()
+    left[list(rows) if rows else slice(None)] = math.nan
+    return left
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
@@ -77,14 +85,14 @@ def steps(
     columns: int = 0,
     width: int | Literal["stretch"] = "stretch",
     key: str | None = None,
+    answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel (its arguments: `lesson_panel`) and, below it, the lines of code that make it."""
-    panel = lesson_panel(name, finding, charts, *lines, columns=columns, **said)
+    """Show a lesson's panel (its arguments: `lesson_panel`); before the question is answered, its charts alone."""
+    if not answered:
+        finding, said = "", {}
     with st.container(width=width):
-        show_panel(panel, key=key)
-        if panel.code:
-            st.code(panel.code, language=None, wrap_lines=True)  # colours of Python are too pale
+        show_panel(lesson_panel(name, finding, charts, *lines, columns=columns, **said), key=key)
 
 
 def kernel(
@@ -108,11 +116,19 @@ def kernel(
     show_panel(panel, choose=choose, states=("query",) if whole else ())
 
 
-def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Drawing:
-    """A map that leaves room for another one beside it; its numbers are printed where they fit."""
-    cell = min(64, ROOM // len(tokens))
+def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
+    """A map of at most `room` pixels, which leave room for another one beside it; its numbers are printed where they fit."""
+    cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
-    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": ROOM}), **looks)
+    return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
+
+
+def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
+    """Vectors (2,) as arrows, as thick as they are long; `strong` in ink."""
+    frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
+    lengths = [float(vector.norm()) for vector in vectors.values()]
+    frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
+    return drawing(arrows, frame, thickness="length", strong=strong, size=size)
 
 
 def take(text: str) -> None:
@@ -120,28 +136,10 @@ def take(text: str) -> None:
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
-def real_head(step: str) -> None:
-    """The same step for "bank" in a real head of the encoder, to lay beside the hand-made numbers."""
-    encoder = current_encoder()
-    if not encoder.recomputable:
-        return
-    encoding = cached_encode(encoder, REAL)
-    head = Head(0, min(10, encoder.n_heads - 1))
-    position = encoding.words[1].start
-    values = getattr(encoding.trace(*head), step)
-    frame = pd.DataFrame({"token": encoding.tokens, step: values[position].tolist()})
-    most, what = frame.loc[frame[step].idxmax()], "scaled score" if step == "scaled" else step.removesuffix("s")
-    steps(
-        "a real head",
-        f'In a real head, {head}, "bank" has its largest {what} for "{most.token}": {decimal(most[step])}.',
-        {REAL: drawing(bar_list, frame, step, width=480)},
-    )
-
-
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return drawing(heatmap, values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
+    return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
@@ -233,15 +231,21 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
         st.stop()
 
 
+def answered(stop: str) -> bool:
+    """Whether a stop's question has been answered: by a choice, "Just show me" or a link with ?reveal=yes."""
+    chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
+    return chosen is not None or shown or st.query_params.get("reveal") == "yes"
+
+
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask before showing, the reason under the answer. True after a choice, "Just show me" or a link with ?reveal=yes."""
+    """Ask before showing, the reason under the answer. True if it is `answered`."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")
         choice = st.radio("Your prediction", options, index=None, key=key, label_visibility="collapsed")
-        revealed = session.REVEALED.of(stop)
-        if choice is None and st.query_params.get("reveal") != "yes" and not revealed.get():
-            st.button("Just show me", key=f"{stop}.show", on_click=revealed.set, args=(True,), type="tertiary")
+        if not answered(stop):
+            shown = session.REVEALED.of(stop)
+            st.button("Just show me", key=f"{stop}.show", on_click=shown.set, args=(True,), type="tertiary")
             return False
         if choice is None:
             st.markdown(f"The answer: **{answer}**. {reason}")

@@ -43,21 +43,28 @@ def press(page: Page, name: str) -> None:
 def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
-    expect(page.get_by_role("button", name=STOPS[CORE[0]].STEP, exact=True)).to_be_in_viewport()
-    assert painted(page) == 0
+    stage = page.locator(".stage")
+    expect(stage.get_by_role("button", name=STOPS[CORE[0]].STEP, exact=True)).to_be_in_viewport()
+    assert stage.bounding_box()["y"] < 200  # the picture is in sight, unanswered
+    expect(stage.locator(".plane")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("Take with you.")).to_have_count(0)
+    stage.evaluate("node => { node.marked = true; }")
     press(page, "Just show me")
-    eventually(page, lambda: painted(page) > 0)
+    expect(stage.locator(".finding")).to_contain_text("6 vectors after layer 5.")
     expect(page.get_by_text("Take with you.")).to_be_visible()
-    page.locator(".st-key-next-below").scroll_into_view_if_needed()
+    page.get_by_text("For class:").scroll_into_view_if_needed()
     for button in ("previous", "next"):  # the strip has stayed
         expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
     for name, slug in (("Next", CORE[1]), ("Previous", CORE[0])):
         press(page, name)
         wait_for_address(page, f"stop={slug}")
         heading(page, slug)
+        assert stage.evaluate("node => node.marked")  # one component for all stops: its picture goes on
     page.go_back()
     wait_until_idle(page)
     heading(page, CORE[1])
+    stage.get_by_role("button", name="softmax").click()
+    wait_for_address(page, "stop=three-words")
     open_page(page, f"{server}/from-scratch?stop={CORE[-1]}&reveal=yes")
     expect(page.locator(".st-key-next button")).to_be_disabled()
     page.get_by_role("link", name="On: guess which word").click()
@@ -97,7 +104,11 @@ def test_a_projector_has_large_type_and_no_menu_and_its_remote_steps_where_no_fi
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    main, below = page.get_by_test_id("stMain"), "e => e.scrollHeight - e.clientHeight - e.scrollTop"
     for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
+        while key == "PageDown" and (left := main.evaluate(below)) > 40:  # first to the end of the stop
+            page.keyboard.press(key)
+            eventually(page, lambda before=left: main.evaluate(below) < before)
         page.keyboard.press(key)
         heading(page, slug)
         wait_for_address(page, f"stop={slug}")
@@ -139,10 +150,10 @@ def test_the_sheet_is_one_page_of_a4(page, answers):
 
 
 def test_a_click_on_a_token_shows_its_row(server, page):
-    open_page(page, f"{server}/from-scratch?stop=twelve-tokens&reveal=yes")
-    expect(page.get_by_text('"good" gives "not" most of its weight: 0.67.')).to_be_visible()
-    page.locator(".selfattn").get_by_role("button", name=re.compile("amazing")).first.click()
-    expect(page.get_by_text('"amazing" gives "not" most of its weight: 1.00.')).to_be_visible()
+    open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
+    expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.')).to_be_visible()
+    page.locator(".selfattn").get_by_role("button", name=re.compile("river")).first.click()
+    expect(page.get_by_text('"river" gives "river" most of its weight: 0.99.')).to_be_visible()
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):

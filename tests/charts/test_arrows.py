@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from selfattn.charts.arrows import arrows, moves
 from selfattn.charts.theme import LIGHT
@@ -33,13 +32,19 @@ def test_arrows_that_end_at_one_point_share_a_label():
 
 
 MOVES = pd.DataFrame(
-    {"x0": [0.0, 1.0], "y0": [0.0, 1.0], "x": [2.0, 1.0], "y": [2.0, -1.0], "label": [*"AB"], "colour": LIGHT.ink, "detail": ""}
+    {
+        "x0": [0.0, 1.0, 2.0], "y0": [0.0, 1.0, 2.0], "x": [2.0, 1.0, 2.0], "y": [2.0, -1.0, 2.0], "label": [*"ABC"],
+        "colour": LIGHT.ink,
+    }
 )  # fmt: skip
 
 
-def test_moves_point_to_their_ends_and_the_axes_hold_what_they_are_told_to():
-    wide = torch.tensor([[-9.0, -9.0], [9.0, 9.0]])
-    both, one = (moves(frame, LIGHT, wide, MOVES[:0]) for frame in (MOVES, MOVES.head(1)))
-    assert drawn(both, "rule")[0]["x"] == drawn(one, "rule")[0]["x"] == pytest.approx(165)
-    heads = [item["angle"] for item in drawn(both, "symbol") if item.get("shape") == "triangle"]
-    assert heads == pytest.approx([45, 180])
+def test_moves_point_to_their_ends_within_the_axes_they_are_told():
+    wide = ((-9.0, 9.0), (-9.0, 9.0))
+    both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
+    starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]
+    assert starts == pytest.approx([130, 130])
+    heads = drawn(both, "symbol")
+    assert [item["angle"] for item in heads if item.get("shape") == "triangle"] == pytest.approx([45, 180])
+    assert sum(item.get("shape") == "circle" for item in heads) == 1
+    assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}

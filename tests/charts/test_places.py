@@ -113,12 +113,11 @@ def some_arrows():
 
 def some_moves():
     columns = {"x0": [0.0, 1.0], "y0": [0.0, 1.0], "x": [2.0, 1.0], "y": [2.0, -1.0]}
-    frame = pd.DataFrame({**columns, "label": ["A", "B"], "colour": LIGHT.ink, "detail": "crane"})
-    landmarks = pd.DataFrame({"x": [0.5], "y": [0.5], "label": ["mark"]})
-    spec = draw.moves(frame, LIGHT, torch.tensor([[0.0, -1.0], [2.0, 2.0]]), landmarks)
-    tips = [None, None, "A", "B", "mark"]
-    marks = {"rule": {"x2": tips[2:4], "y2": tips[2:4]}, "symbol": {"x": tips, "y": tips}, "text": {"text": tips[2:]}}
-    return spec, {"x": ["mark", "B", "A"], "y": ["A", "mark", "B"], **marks}
+    frame = pd.DataFrame({**columns, "label": ["A", "B"], "colour": LIGHT.ink})
+    spec = draw.moves(frame, LIGHT, ((0.0, 2.0), (-1.0, 2.0)), ("money", "water"))
+    tips = {"x": [2, 1], "y": [2, -1]}
+    ends = {"x1": [0, 1], "y1": [0, 1], "x2": tips["x"], "y2": tips["y"]}
+    return spec, {"rule": ends, "symbol": tips, "text": tips | {"text": ["A", "B"]}}
 
 
 def a_list(words=WORDS):

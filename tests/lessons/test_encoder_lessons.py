@@ -66,18 +66,19 @@ def test_favourites_name_what_each_head_looks_at_most():
 
 def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
     encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
-    paths = one_word_one_vector.word_paths([(each, each.places("bank")[0].positions) for each in encodings])
-    assert torch.equal(paths.static, paths.static[:1].expand_as(paths.static))
+    places = [each.places("bank")[0] for each in encodings]
+    static = one_word_one_vector.vectors(places, one_word_one_vector.TABLE)
+    assert torch.equal(static, static[:1].expand_as(static))
     encodings = [encoder.encode(sentence) for sentence in NEUTRAL_SENTENCES[:4]]
-    others = one_word_one_vector.word_paths([(each, each.words[1].positions) for each in encodings])
-    frame = one_word_one_vector.baselines(paths, ("w", "w", "m", "m", "m", "w"), others)
+    others = [(each, each.words[1].positions) for each in encodings]
+    frame = one_word_one_vector.baselines(places, ("w", "w", "m", "m", "m", "w"), others, 6)
     last = frame[frame["stage"] == 6].set_index("pairs")["cosine"]
     assert last["two other words"] < last["different senses"] < last["same sense"] < 1
     assert frame[frame["stage"] == -1]["cosine"].tolist()[:2] == pytest.approx([1, 1])
-    (start, points, _), explained = one_word_one_vector.plane(paths)
-    assert torch.allclose(points.mean(1), torch.zeros(7, 2, dtype=torch.float64), atol=1e-9)  # each layer's own mean
-    assert 0.3 < explained < 1
-    assert torch.allclose(start, start[:, :1].expand_as(start), atol=1e-9)  # one static vector: one point
+    marks = [(each, each.words[0].positions) for each in map(encoder.encode, ("river", "loan"))]
+    ahead = [one_word_one_vector.near(places, marks, stage) @ torch.tensor((1.0, -1.0)).double() for stage in (-1, 6)]
+    assert (ahead[0] < 0).all()  # in the table "bank" lies nearer to "loan"
+    assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences of water move it
 
 
 def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
@@ -92,12 +93,6 @@ def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
     assert encoded_words.first_word(encoding, "it", after=places[0]).positions[0] > places[-1] + 1
     with pytest.raises(ValueError, match="spelling"):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
-
-
-def test_points_that_lie_in_a_plane_are_kept_whole():
-    turned = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
-    paths = one_word_one_vector.Paths(turned[:2], turned.reshape(2, 2, 3))
-    assert one_word_one_vector.plane(paths)[1] == pytest.approx(1)
 
 
 def test_drawn_numbers_find_the_head_that_drew_them():

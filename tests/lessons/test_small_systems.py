@@ -34,6 +34,7 @@ def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
         assert variance == pytest.approx(d_k, rel=0.3)
     assert scaled["variance"].tolist() == pytest.approx([1] * len(scaled), rel=0.3)
+    assert raw["entropy"].iloc[-1] < 1 < 4 < scaled["entropy"].min()  # of 5 bits
     assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
 
 

@@ -42,7 +42,8 @@ def charts(at):
 # The part that only this component's data have.
 ONLY = {
     "way": "guess",
-    "kernel": "columns",
+    "kernel": "code",
+    "stage": "outline",
     "shaded": "open",
     "heads": "depths",
     "similar": "cosines",
@@ -84,6 +85,19 @@ def kernel(at):
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
     return cells, [list(map(int, strip.split(","))) for strip in strips]
+
+
+def stage(at):
+    """The page's stage: each column's numbers, what is above and below it ("above", "foot"), and each mark's place."""
+    data = live(at, "stage")
+    drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
+    drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}
+    for column in data["columns"]:
+        if column["above"]:
+            drawn[f"above {column['name']}"] = np.array(column["above"]["rows"])
+        if column["foot"]:
+            drawn[f"foot {column['name']}"] = np.array(column["foot"]["row"])
+    return drawn | {mark["name"]: np.array(mark["at"]) for plane in data["planes"] for mark in plane["marks"]}
 
 
 def lines(chart):

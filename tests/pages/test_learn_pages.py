@@ -58,7 +58,10 @@ def test_recurrence_draws_what_it_measures_and_is_timed_live(monkeypatch):
     at.slider(key="recurrence.asking").set_value(0.0)
     at.selectbox(key="recurrence.stop").set_value(4)
     at.button(key="recurrence.time").click().run()
-    gradient, share, cost = charts(at)
+    path, gradient, share, cost = charts(at)
+    assert (
+        mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
+    )  # two hops, one arc
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
     # All words have length 1 and R only turns: at step k the word is 0.8 ** k of 1 + 0.8 + ... + 0.8 ** (k + 1).
@@ -153,8 +156,10 @@ def test_thirty_who_train_at_once_hold_nobody_up():
 
 def test_pronouns(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
-    assert not charts(at)
-    at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
+    known, empty = charts(at)
+    assert max(mark(known, "bar").values("x")) > 0 and not mark(empty, "bar").records["weight"].notna().any()
+    at.radio(key="pronouns.prediction").set_value("no, it gives the animal more").run()
+    assert any("Yes: no, it gives the animal more." in each.value for each in at.markdown)
     preferences = []
     for sentence in PRONOUNS:
         encoding = encoder.encode(sentence.sentence)
@@ -168,11 +173,11 @@ def test_pronouns(encoder):
     best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
     of_best = judged_on.flatten(1)[:, best].double()
     low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
-    assert (low <= 0.5 <= high) == any("Yes: no better than luck can explain." in each.value for each in at.markdown)
+    assert (low <= 0.5 <= high) == ("So few can't tell that from luck" in words(at))
     assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences" in words(at)
     assert f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %)" in words(at)
     right = (preferred > 0).double().mean(0)
-    heads = charts(at)[0]
+    heads = charts(at)[2]
     assert same(matrix(heads), right - 0.5, 1e-6)
     assert mark(heads, "rect").domain("color")[0] == -0.5
     unresolved = encoder.encode(UNRESOLVED.sentence)
@@ -183,13 +188,21 @@ def test_pronouns(encoder):
     twin = at.selectbox(key="pronouns.twin").options[2]
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]
-    chosen = int(torch.stack(others).mean(0).argmax())
-    assert f"on the other {len(PRONOUNS) - 2} sentences, L{chosen // 12} H{chosen % 12}:" in words(at)
+    chosen = divmod(int(torch.stack(others).mean(0).argmax()), 12)
+    assert "L{} H{}: right and wrong.".format(*chosen) in words(at).replace("\\", "")
+    for chart, sentence in zip(charts(at), [each for each in PRONOUNS if each.twin == twin]):
+        encoding = encoder.encode(sentence.sentence)
+        places = [list(word.positions) for word in encoding.words]
+        noun = positions(encoding, sentence.antecedent)
+        after = (place for place in encoding.places(sentence.pronoun) if place.positions[0] > noun[0])
+        asks = list(next(after).positions)
+        row = encoding.weights(*chosen)[asks].mean(0)
+        assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
 def test_negation(encoder):
     at = page("learn/pronouns_and_negation", view="negation")
-    assert not charts(at)
+    assert [mark(chart, "bar").records["weight"].notna().all() for chart in charts(at)] == [True, True, False, False]
     question = at.radio(key="negation.prediction")
     question.set_value(question.options[0]).run()
     gains = []
@@ -204,7 +217,8 @@ def test_negation(encoder):
         on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]
         gains.append(torch.stack(on_negator) - torch.stack(on_place))
     gain = torch.stack(gains).mean(0)
-    printed, good, amazing, heads = charts(at)
+    counted, printed, good, amazing, heads = charts(at)
+    assert [at for at, value in enumerate(mark(counted, "bar").values("x")) if value] == [4, 10]
     assert same(matrix(heads), gain, 1e-5)
     layer, head = divmod(int(gain.argmax()), 12)
     weights = encoder.reference_weights("The movie was not good , but the soundtrack was amazing .")[layer, head]
@@ -215,16 +229,16 @@ def test_negation(encoder):
 
 def test_many_heads(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
-    assert not charts(at)
+    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames alone
     at.radio(key="many-heads.prediction").set_value("a special token").run()
     assert ":green[**Yes: a special token.**]" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
     at.selectbox(key="many-heads.word.3").set_value(2).run()
     rows = encoder.reference_weights("Dog bites man")[:, :, 3]
     (chart,) = charts(at)
-    assert same(matrix(chart), rows.amax(-1).T, 1e-5)  # heads down, layers across
+    assert same(matrix(chart), rows.amax(-1), 1e-5)  # layers down, heads across
     tokens = ("[CLS]", "dog", "bites", "man", "[SEP]")
-    favourites = [tokens[int(place)] for place in rows.argmax(-1).T.flatten()]
+    favourites = [tokens[int(place)] for place in rows.argmax(-1).flatten()]
     assert mark(chart, "text").values("text") == favourites
     n_special = sum(token.startswith("[") for token in favourites)
     assert f"a special token {n_special}" in words(at) and f"**{n_special} of 72**" in words(at)

@@ -1,21 +1,26 @@
-"""The guided path through self-attention, one stop at a time: an idea, a question, a picture, a conclusion.
+"""The guided path through self-attention, one stop at a time: a picture, an idea, a question; the answer moves the picture.
 
-The address names the stop (?stop=worked-example), so that a link can open any of them.
+The address names the stop (?stop=hide-a-word), so that a link can open any of them.
 """
 
 import zlib
+from typing import Any
 
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
 from selfattn.dashboard import session, teaching
-from selfattn.dashboard.figures import current_theme, heading, this_page
+from selfattn.dashboard.figures import current_theme, heading, show_panel, this_page
+from selfattn.dashboard.live import show_live
 from selfattn.dashboard.navigation import show_link
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.lessons.terms import TERMS
+from selfattn.panel import Live
+from selfattn.views.stage import Scene, stage_data, stage_panel
 
-# Arrow and Page keys change the stop: a projector's remote sends them. Fields that use these keys keep them.
+# Arrow and Page keys change the stop: a projector's remote sends them. PageDown first scrolls to the end of a long stop.
+# Fields that use these keys keep them.
 KEYS = """
 <script>
 if (!window.selfattnSteps) {
@@ -27,17 +32,31 @@ if (!window.selfattnSteps) {
     if (!button || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return;
     if (event.composedPath()[0].closest?.(own)) return; // within a component, too
     event.preventDefault();
+    const main = document.querySelector("[data-testid=stMain]");
+    const below = main.scrollHeight - main.clientHeight - main.scrollTop;
+    const way = { PageDown: below > 40 && 1, PageUp: main.scrollTop > 40 && -1 }[event.key];
+    if (way) return main.scrollBy({ top: way * 0.85 * main.clientHeight });
     button.click();
-    document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+    main.scrollTo(0, 0);
   });
 }
 </script>
 """
 
+# A printed stop is one page: its picture beside its question and the answer, without what one would click.
+CLICKED = ("Expander", "TextInput", "NumberInput", "Slider", "Selectbox", "Checkbox", "Button", "Popover")
+PRINT = (
+    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,.st-key-class,"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip),"
+    f"[data-testid=stMain] :is({','.join(f'[data-testid=st{each}]' for each in CLICKED)}){{display:none!important}}"
+    "[data-testid=stMainBlockContainer]{padding:0!important;zoom:.62}.st-key-sides{display:flex!important}}"
+)
+
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
-    "[data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}"
-    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35}}"
+    "[data-testid=stSidebar],[data-testid=stHeader],[data-testid=stMain] .st-key-class{display:none}"
+    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35;padding:.4rem 1.5rem}}"
+    "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding-top:.3rem!important;margin-top:-1.8rem!important}"
 )
 
 
@@ -47,80 +66,111 @@ def go(slug: str) -> None:
     st.query_params.pop("reveal", None)
 
 
-def step(way: str, slug: str | None, key: str) -> None:
+def step(way: str, slug: str | None) -> None:
     """Draw the button Previous or Next; it is disabled at the end of the path."""
     icon = f":material/arrow_{'back' if way == 'Previous' else 'forward'}:"
-    st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=key)
+    st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=way.lower())
 
 
-def show_strip(here: str) -> None:
-    """Draw the strip that stays in sight: Previous, the picker of stops, Next, and buttons from embeddings to a real head."""
-    projected = st.session_state.get(session.PROJECTOR, st.query_params.get(session.PROJECTOR) == "true")
+def show_strip(projected: bool) -> None:
+    """Draw the strip that stays in sight: Previous, the picker of stops, Next."""
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
-        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
-        "@media(max-width:700px){.st-key-flow{display:none}}"  # in a narrow window it would wrap and cover the stop
-        f"{PROJECTOR if projected else ''}</style>{KEYS}",
+        ".st-key-sides>:last-child{flex:1 1 280px!important;max-width:760px}"  # beneath the picture as wide as it
+        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}{PRINT}{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
-    with st.container(key="strip", gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
-            step("Previous", before, "previous")
-            st.selectbox(
-                "Stop", list(STOPS), format_func=lambda slug: f"{NUMBERS[slug]}. {STOPS[slug].TITLE}", key=session.STOP,
-                label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
-            )  # fmt: skip
-            step("Next", after, "next")
-            st.toggle(
-                "Projector", key=session.PROJECTOR, bind="query-params", help="Larger type, the menu folded away."
-            )
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
-            for box in STEPS:
-                first = next(slug for slug in (*CORE, *STOPS) if box == STOPS[slug].STEP)
-                # Not "primary", which is white on light blue.
-                st.button(
-                    box, key=f"flow.{box}", on_click=go, args=(first,),
-                    type="secondary" if box == STOPS[here].STEP else "tertiary",
-                )  # fmt: skip
-                if box != STEPS[-1]:
-                    st.markdown("→", width="content")
+    with st.container(key="strip", horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
+        step("Previous", before)
+        st.selectbox(
+            "Stop", list(STOPS), format_func=lambda slug: f"{NUMBERS[slug]}. {STOPS[slug].TITLE}", key=session.STOP,
+            label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
+        )  # fmt: skip
+        step("Next", after)
+        st.toggle("Projector", key=session.PROJECTOR, bind="query-params", help="Larger type, the menu folded away.")
 
 
-def show_ways_on(here: str) -> None:
-    """Draw links to related stops, and Previous and Next; at the last core stop also a link to the main view, in the same tab."""
+def outline() -> list[dict[str, Any]]:
+    """The parts of the path, each with its first stop."""
+    now = STEPS.index(STOPS[here].STEP)
+    first = (next(slug for slug in (*CORE, *STOPS) if part == STOPS[slug].STEP) for part in STEPS)
+    states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(STEPS)))
+    return [{"text": part, "stop": slug, "state": state} for part, slug, state in zip(STEPS, first, states)]
+
+
+def choose(_: str, clicked: Any) -> None:
+    """Follow a click on a part of the path. It comes from a browser."""
+    if clicked in STOPS:
+        go(clicked)
+
+
+def show_stage(scene: Scene | None, answered: bool) -> None:
+    """Show the stage: one component at one place for all stops, so that its picture moves on. Without a scene, the outline."""
+    if scene and answered:
+        show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
+    else:
+        live = Live("stage", stage_data(scene, outline(), here, answered=False))
+        show_live(live, f"{live.component} {live.data['key']}", choose, "stop")
+
+
+def ask() -> bool:
+    """Tell the idea, ask the question, and return whether it is answered."""
+    teaching.prose(stop.IDEA)
+    options = sorted(
+        stop.OPTIONS, key=lambda option: zlib.crc32(option.encode())
+    )  # a fixed order that hides the answer
+    answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
+    return teaching.predict(here, stop.QUESTION, options, answer, stop.REASON)
+
+
+def show_ways_on() -> None:
+    """Draw links to related stops; at the last core stop also a link to the main view, in the same tab."""
+    if here == CORE[-1]:
+        guess = class_materials.guess_first(*REAL.sentences, word=REAL.word)
+        show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
     if more := [slug for slug in beside(here) if slug != here]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown("More beside it:", width="content")
             for slug in more:
                 st.button(STOPS[slug].TITLE, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        step("Previous", before, "previous below")
-        step("Next", after, "next below")
-        if here == CORE[-1]:
-            guess = class_materials.guess_first(*REAL.sentences, word=REAL.word)
-            show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
 
 
 asked = st.query_params.get("stop")
 here = asked if asked in STOPS else CORE[0]
 before, after = neighbours(here)
 session.STOP.set(here)
-show_strip(here)
+projected = st.session_state.get(session.PROJECTOR, st.query_params.get(session.PROJECTOR) == "true")
+show_strip(projected)
 stop, this_page().name = STOPS[here], f"from-scratch-{here}"
 heading(stop.TITLE)
-picture, numbers = teaching.sides()
-options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # a fixed order that hides the answer
+terms = [term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA]
+picture, numbers = teaching.sides(projected)
 with picture:
-    teaching.prose(stop.IDEA)
-    answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
-    answered = teaching.predict(here, stop.QUESTION, options, answer, stop.REASON)
-with numbers:
-    teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
-if answered:
+    place = st.container()  # of the stage, at all stops
+if here in CORE:
     with numbers:
-        stop.show(picture)
-    if hasattr(stop, "show_details"):
-        stop.show_details()
-    teaching.take(stop.TAKE)
-show_ways_on(here)
-class_materials.show()
+        answered = ask()
+        teaching.explain(*terms)
+        scene = stop.draw(answered) if hasattr(stop, "draw") else None
+        if answered:
+            teaching.take(stop.TAKE)
+    with place:
+        show_stage(scene, answered)
+        if not scene:
+            stop.show_figure(answered)
+else:
+    if not projected:  # there the picture begins at once
+        with place:
+            show_stage(None, answered=False)
+    with numbers:
+        answered = ask()
+        teaching.explain(*terms)
+        if answered:
+            teaching.take(stop.TAKE)
+        stop.show(picture, answered)
+if answered and hasattr(stop, "show_details"):
+    stop.show_details()
+with st.container(key="ways_on"):
+    show_ways_on()
+with st.container(key="class"):
+    class_materials.show()

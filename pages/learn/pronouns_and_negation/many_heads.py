@@ -11,44 +11,43 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import this_page
 from selfattn.encoders.encoder import Encoder
-from selfattn.views.lesson import drawing
 
 KINDS = ("a special token", "itself", "the token before", "the token after", "another token")
 
 
 def show(encoder: Encoder) -> None:
-    teaching.prose(
-        '"One head, one relation; many heads, many relations": lessons tell of eight spotlights on one stage, each on another '
-        "actor. Here are all heads, each with the token that the chosen word attends to most."
-    )
-    sentence = "The animal didn't cross the street because it was too tired."
-    _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
-    this_page().python = f"{load(encoder)}\nnotebook.all_heads(encoder, {encoding.text!r})"
-    words = [word.label for word in encoding.words]
-    default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
-    index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
-    position = encoding.words[index].start
-    heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
-    counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
-    kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-    question = f"What gets most weight from this word most often, over {len(heads)} heads?"
-    most = max(counted, key=counted.__getitem__)
-    if not teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}."):
-        return
+    picture, beside = teaching.sides()
+    with beside:
+        teaching.prose(
+            '"One head, one relation; many heads, many relations": lessons tell of eight spotlights on one stage, each on '
+            "another actor. Here are all heads, each with the token that the chosen word attends to most."
+        )
+        sentence = "The animal didn't cross the street because it was too tired."
+        _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
+        this_page().python = f"{load(encoder)}\nnotebook.all_heads(encoder, {encoding.text!r})"
+        words = [word.label for word in encoding.words]
+        default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
+        index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
+        position = encoding.words[index].start
+        heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
+        counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
+        kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
+        question = f"What gets most weight from this word most often, over {len(heads)} heads?"
+        most = max(counted, key=counted.__getitem__)
+        answered = teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}.")
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
-    layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
-    # Heads run down and layers across, so that the tokens fit into a narrow window.
-    tokens = heads.sort_values(["head", "layer"])["token"]
-    labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # an ellipsis marks a cut
-    looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
-    chart = drawing(heatmap, weights.T, across, numbers=labels, **looks)
-    finding = f"The favourite is most often {most}: {kinds}."
-    teaching.steps("favourites", finding, {"What gets most weight in each head": chart})
+    labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # an ellipsis marks a cut
+    look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
+    chart = teaching.heads_chart(weights if answered else teaching.blank(weights), **look)
+    with picture:
+        finding = f"The favourite is most often {most}: {kinds}."
+        teaching.steps("favourites", finding, {"What gets most weight in each head": chart}, answered=answered)
+    if not answered:
+        return
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
         "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "

@@ -3,6 +3,7 @@
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -46,25 +47,24 @@ def show(encoder: Encoder) -> None:
     gain = negator - instead  # weight on the negator beyond that on its place
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
-    st.text(MOVIE)
-    positive, negative = bag_of_words(MOVIE)
-    teaching.prose(
-        f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls the "
-        "film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it?"
-    )
     movie = cached_encode(encoder, MOVIE)
     rows = {word: row_by_words(movie, at)[best] for word, at in (("good", GOOD), ("amazing", AMAZING))}
     good, amazing = (float(row[NOT]) for row in rows.values())
-    alone = amazing <= 0.5 * good
-    question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
-    measured = f"*good* gives *not* {good:.2f}, *amazing* gives it {amazing:.2f}."
-    if not teaching.predict("negation", question, OPTIONS, OPTIONS[not alone], measured):
+    picture, words = teaching.sides()
+    with words:
+        positive, negative = bag_of_words(MOVIE)
+        teaching.prose(
+            f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls "
+            "the film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it? A lesson prints a "
+            "row for *good*, with .55 on *not*: an illustration."
+        )
+        question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
+        measured = f"*good* gives *not* {good:.2f}, *amazing* gives it {amazing:.2f}."
+        answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
+    with picture:
+        _movie(movie, best, rows, answered)
+    if not answered:
         return
-    teaching.prose(
-        "A lesson prints a row of weights for *good*, with .55 on *not*. It is an illustration. Beside it: the head of this "
-        f"encoder that follows negators most ({best}, chosen below), for *good* and for *amazing*."
-    )
-    _movie(movie, best, rows)
     st.markdown("#### Is it the negator, or its place?")
     teaching.prose(
         f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always attends one word "
@@ -83,15 +83,19 @@ def show(encoder: Encoder) -> None:
     )
 
 
-def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor]) -> None:
+def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bool) -> None:
     printed = pd.DataFrame({"token": [word.text for word in movie.words], "weight": ILLUSTRATIVE_ROW})
-    frames = {"“good”, as printed": printed}
-    frames |= {f"“{word}”, {head}": printed.assign(weight=row.tolist()) for word, row in rows.items()}
-    charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.2), width=200) for title, frame in frames.items()}
+    counted = [float(word.text in POSITIVE) - float(word.text in NEGATIVE) for word in movie.words]
+    frames = {"Counted words": printed.assign(weight=counted), "“good”, as printed": printed}
+    frames |= {
+        f"“{word}”, {head}": printed.assign(weight=row.tolist() if answered else math.nan) for word, row in rows.items()
+    }
+    charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.4), width=100) for title, frame in frames.items()}
     given = ", ".join(f'"{word}" gives it {float(row[NOT]):.2f}' for word, row in rows.items())
     rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} of “{word}”" for word, row in rows.items())
     finding = f'As printed, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}; in {head} {given}.'
-    teaching.steps("movie", finding, charts, note=f"On special tokens, which are not drawn: {rest}.")
+    note = f"On special tokens, which are not drawn: {rest}."
+    teaching.steps("movie", finding, charts, note=note, answered=answered)
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:

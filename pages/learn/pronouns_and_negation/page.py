@@ -19,6 +19,8 @@ show_encoder(encoder)
 labels = {"pronouns": "Pronouns", "negation": "Negation", "heads": "Many heads"}
 view = segmented("View", labels, key=session.VIEW, label_visibility="collapsed")
 VIEWS[view].show(encoder)
-teaching.take(
-    "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't chosen on."
-)
+if teaching.answered({"heads": "many-heads"}.get(view, view)):
+    teaching.take(
+        "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't "
+        "chosen on."
+    )

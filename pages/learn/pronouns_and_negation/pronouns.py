@@ -1,5 +1,8 @@
 """Scores every head on attending from a pronoun to its noun, against luck and against mere distance."""
 
+import math
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -11,43 +14,76 @@ from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import say, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PRONOUNS, UNRESOLVED
+from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import share, span, weight
 from selfattn.views.lesson import drawing
+from selfattn.words import to_groups
 
 LEAN = 0.05  # a smaller difference between two weights is no lean
-OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
+OPTIONS = ("no, it gives the animal more", "yes, it gives the street more", "no, it gives both the same")
 
 
 def show(encoder: Encoder) -> None:
     weights, found = stored_or_made(pronouns.PronounWeights, encoder, "Reading the pronoun sentences ...")
-    n_heads = encoder.n_layers * encoder.n_heads
-    teaching.prose(
-        f"{len(PRONOUNS)} sentences of our own, many in twins that differ in one word, as in *too tired* and *too wide*. "
-        "In half of them the noun that the pronoun stands for comes first. A head scores when the pronoun gives that noun "
-        f"more weight than the other noun. The best of {n_heads} heads is picked on one half of the sentences and judged on "
-        "the other."
-    )
+    picture, words = teaching.sides()
+    names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
+    with words:
+        teaching.prose(
+            "Two sentences that differ in one word: *too tired*, and *it* is the animal; *too wide*, and it is the street. The "
+            f"head shown finds the noun best in {len(PRONOUNS) - 2} other sentences."
+        )
+        best = _best(weights, names[0])
+        wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
+        meant, other = (float(side[wide][best]) for side in (weights.antecedent, weights.distractor))
+        answer = OPTIONS[2 if abs(meant - other) < LEAN else int(meant > other)]
+        measured = f"With *too wide* {best} gives *street* {weight(meant)}, *animal* {weight(other)}."
+        question = "The head follows *too tired*. Does it follow *too wide*, too?"
+        answered = teaching.predict("pronouns", question, OPTIONS, answer, measured)
+        name = names[0]
+        if answered:
+            name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
+    with picture:
+        _twins(encoder, _best(weights, name), [each for each in PRONOUNS if each.twin == name][:2], answered)
+    if not answered:
+        return
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
-    low, high = chosen.interval
-    # The answer is clear only if the interval excludes 0.5.
-    answer = OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
-    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
-    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
-    measured = f"On the other half {chosen.head} is right in {right}.{few}"
-    question = "Does the head that scores best on one half find the noun in the other half?"
-    if not teaching.predict("pronouns", question, OPTIONS, answer, measured):
-        return
-    _verdict(chosen, len(first), n_heads)
+    _verdict(chosen, len(first), encoder.n_layers * encoder.n_heads)
     _map(weights)
-    st.markdown("#### One sentence and its twin")
-    _twins(weights)
     _unresolved(encoder, chosen.head)
     if found:
         offer_again(found)
+
+
+def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
+    """The head that prefers the noun meant most in all other sentences: on these two it would be a lucky one."""
+    others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
+    preference = weights.preference[others].mean(0)
+    return Head(*divmod(int(preference.argmax()), preference.shape[1]))
+
+
+def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
+    """The pronoun's row in both sentences; the noun meant is deep blue. The second one is empty until the answer."""
+    charts, right = {}, []
+    for twin in twins:
+        encoding = cached_encode(encoder, twin.sentence)
+        row = to_groups(pronouns.pronoun_rows(encoding, twin).rows[head], [word.positions for word in encoding.words])
+        frame = pd.DataFrame({"token": [word.text for word in encoding.words], "weight": row.tolist()})
+        meant, other = (
+            next(at for at, word in enumerate(frame["token"]) if word == noun)
+            for noun in (twin.antecedent, twin.distractor)
+        )
+        right.append("right" if row[meant] > row[other] else "wrong")
+        if twin is not twins[0] and not answered:
+            frame["weight"] = math.nan
+        look = {"domain": (0, 1.2), "width": 250, "marked": meant}
+        charts[f"“{twin.pronoun}” is the {twin.antecedent}: … {' '.join(twin.sentence.split()[-2:])}"] = drawing(
+            bar_list, frame, "weight", **look
+        )
+    finding = f"{head}: {' and '.join(right)}." if right[0] != right[1] else f"{head}: {right[0]} in both."
+    teaching.steps("twins", finding, charts, answered=answered)
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
@@ -59,10 +95,17 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
             ("Same head, by distance alone", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
+    low, high = chosen.interval
+    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
+    st.markdown(f"#### Over {len(PRONOUNS)} sentences")
+    teaching.prose(
+        "In half of our sentences the noun that the pronoun stands for comes first. A head scores when the pronoun gives that "
+        "noun more weight than the other noun. The best head is picked on one half of the sentences and judged on the other."
+    )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     say(
-        f"{chosen.head}: {beyond} than luck on its own half; on the other {share(chosen.accuracy)}, with {chosen.n} sentences "
-        f"anything from {span(*chosen.interval, share)} (95 % interval)."
+        f"{chosen.head}: {beyond} than luck on its own half. On the other it is right in {share(chosen.accuracy)} of {chosen.n} "
+        f"sentences (95 % interval {span(low, high, share)}).{few}"
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
@@ -80,25 +123,6 @@ def _map(weights: pronouns.PronounWeights) -> None:
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
     teaching.steps("pronouns", finding, {"Share right minus .50": chart})
-
-
-def _twins(weights: pronouns.PronounWeights) -> None:
-    names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
-    name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
-    twins = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == name][:2]
-    # Choose on the other sentences: the best of so many heads on these two would be a lucky one.
-    others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != name]
-    preference = weights.preference[others].mean(0)
-    best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
-    say(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:")
-    for place in twins:
-        sentence = PRONOUNS[place]
-        meant, other = (float(side[place][best]) for side in (weights.antecedent, weights.distractor))
-        st.text(
-            f'{sentence.sentence}\n{best}: "{sentence.pronoun}" gives "{sentence.antecedent}" (meant) {weight(meant)}, '
-            f'"{sentence.distractor}" {weight(other)}',
-            width="stretch",
-        )
 
 
 def _unresolved(encoder: Encoder, head: Head) -> None:

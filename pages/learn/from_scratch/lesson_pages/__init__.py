@@ -1,8 +1,9 @@
 """The stops of the guided path, in order, by the name in their address, which may be older than the file's.
 
-A stop says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
-computes it), the REASON, TAKE, and `show(picture)`, which draws its picture there and its numbers where it is called, beside
-it; its small system stands beneath.
+A stop says: TITLE, STEP (its part of the path), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
+computes it), the REASON and TAKE. A core stop has `draw(answered)`: the scene of the stage, whose widgets it draws once the
+question is answered. A stop beside the core has `show(picture, answered)`, which draws its picture there, with the answer's
+place empty until then, and its numbers where it is called. Either may have `show_details()`, for what stands beneath.
 """
 
 from importlib import import_module
@@ -13,14 +14,14 @@ _PATH = (  # a row: a stop of the core, the path in forty minutes, and those tha
     {"soft-lookup": "soft_lookup"},
     {"projections": "random_projections"},
     {"dot-product": "dot_product", "magnitude": "key_length"},
-    {"three-words": "softmax", "not-symmetric": "not_symmetric"},
     {"scaling": "scaling"},
-    {"causal-mask": "causal_mask", "padding-mask": "padding_mask", "annotated-heatmap": "annotated_heatmap"},
-    {"hide-a-word": "hide_a_word"},
     {
-        "worked-example": "worked_example", "geometry": "geometry", "residual": "residual", "twelve-tokens": "twelve_tokens",
-        "order": "word_order", "kernel": "kernel_source",
+        "three-words": "softmax", "not-symmetric": "not_symmetric", "causal-mask": "causal_mask",
+        "padding-mask": "padding_mask",
     },
+    {"mix": "mix", "geometry": "geometry", "twelve-tokens": "twelve_tokens", "order": "word_order", "kernel": "kernel_source"},
+    {"residual": "residual"},
+    {"hide-a-word": "hide_a_word"},
     {"real-head": "real_head", "drawn-numbers": "textbook_weights", "learned": "gradients"},
 )  # fmt: skip
 STOPS: dict[str, ModuleType] = {
@@ -33,9 +34,9 @@ NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
 STEPS = tuple(dict.fromkeys(stop.STEP for stop in STOPS.values()))  # the boxes of the diagram, in order
 FIRST = {  # the terms of selfattn.lessons.terms that first stand at a stop
     "one-vector": ("encoder", "layer", "cosine"), "soft-lookup": ("query", "key", "value"),
-    "projections": ("embedding", "projection", "token"), "dot-product": ("dot product", "score", "head"),
-    "three-words": ("softmax", "weight"), "causal-mask": ("mask",),
-    "worked-example": ("context",), "residual": ("residual", "hidden state"),
+    "projections": ("embedding", "projection"), "dot-product": ("dot product", "score", "head"),
+    "scaling": ("softmax", "weight"), "not-symmetric": ("token",), "causal-mask": ("mask",), "mix": ("context",),
+    "residual": ("residual",), "hide-a-word": ("mask",), "real-head": ("token", "hidden state"),
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ SOURCES = {
 }
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     special: Sequence[bool] = ()
     if source == "real":
@@ -55,14 +55,22 @@ def show(picture) -> None:
         allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
     hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden")
     ways = four_ways(trace, allowed[hidden])
-    charts = {way.name.capitalize(): teaching.small_map(way.weights, tokens, maximum=1.0) for way in ways}
-    _, scores, cut, _ = ways
+    first, scores, cut, _ = ways
+    charts = {
+        way.name.capitalize(): teaching.small_map(
+            way.weights if answered or way is first else teaching.blank(way.weights), tokens, maximum=1.0
+        )
+        for way in ways
+    }
     finding = (
         f"With the scores times 0, hidden words keep up to {scores.leaked.max():.2f} of a row; with the weights times 0, a row "
         f"sums to as little as {cut.weights.sum(-1).min():.2f}."
     )
     with picture:
-        teaching.steps("four ways", finding, charts, *LINES, columns=2)
+        teaching.steps("four ways", finding, charts, *LINES, columns=2, answered=answered)
+        if not answered:
+            return
+        st.code("\n".join(LINES), language=None, wrap_lines=True)
         teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
         # A line of its own: it fits a narrow window.
         teaching.formula(r"M_{ij} = -\infty \text{ where } " + WHERE[hidden])

@@ -5,19 +5,17 @@ length; the stop on a key's length shows the exception.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.arrows import arrows
 from selfattn.dashboard import teaching
 from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, plain
-from selfattn.views.lesson import Drawing, drawing
+from selfattn.views.stage import Column, Mark, Plane, Scene, square
 
 TITLE = "Score: the dot product"
 STEP = "scores"
@@ -32,43 +30,66 @@ TAKE = "Products added up, or length × length × cosine: a score depends on len
 SOURCE = {"a": (2.0, 3.0), "b": (5.0, -1.0)}
 
 
-def show(picture) -> None:
-    river = compute().trace
-    examples = {"bank": {"query of bank": river.query[BANK], "key of river": river.key[LAST]}, "a and b": SOURCE}
-    published = examples[teaching.example("dot-product", tuple(examples))]
-    typed = teaching.vectors("dot-product", published, check=cosine)
-    teaching.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
-    a, b = typed.values()
-    angle = cosine(a, b)
-    terms = " + ".join(f"({plain(x)} × {plain(y)})" for x, y in zip(a.tolist(), b.tolist()))
-    st.text(f"{terms}  =  {plain(float(a @ b))}")
-    st.text("Turn the second vector away from the first, then make it longer:")
-    degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
-    length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
-    turn = math.radians(degrees)
-    other = {"a": a.new_tensor([2, 0]), "b": length * a.new_tensor([math.cos(turn), math.sin(turn)])}
-    charts = {"The two vectors": _drawn(typed), f"Two others, {degrees}° apart": _drawn(other)}
-    with picture:
-        teaching.steps(
-            "dot product",
-            f"Length × length × cosine: {a.norm():.2f} × {b.norm():.2f} × {decimal(angle)} = {decimal(float(a @ b))}.",
-            charts,
-            "scores",
-            note=f"The others, 2 and {length:g} long, score {decimal(2 * length * math.cos(turn))}.",
-        )
-        teaching.prose(
-            'You may read that "a large score means a small angle". Only among vectors of one length! *Score: length counts '
-            "too*, beside this stop, shows what comes of it."
-        )
-        teaching.real_head("scores")
+def draw(answered: bool) -> Scene:
+    river = compute()
+    if not answered:
+        return _scene("bank", river.trace.query[BANK], river.words, river.trace.key, LAST, BANK)
+    which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
+    if which == "two to turn":
+        degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
+        length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
+        turn = math.radians(degrees)
+        keys = length * torch.tensor([[math.cos(turn), math.sin(turn)]], dtype=torch.float64)
+        return _scene("a", keys.new_tensor([2, 0]), ("b",), keys, 0, room=5.5)
+    examples = {
+        "bank": {"query of bank": river.trace.query[BANK], "key of river": river.trace.key[LAST]},
+        "a and b": SOURCE,
+    }
+    with st.expander("Your own numbers"):
+        a, b = teaching.vectors("dot-product", examples[which], check=cosine).values()
+    if which == "bank":
+        return _scene("bank", a, river.words, torch.cat([river.trace.key[:LAST], b[None]]), LAST, BANK)
+    return _scene("a", a, ("b",), b[None], 0)
 
 
-def _drawn(vectors: Mapping[str, Tensor]) -> Drawing:
-    """Two vectors as arrows."""
-    frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
-    lengths = [float(vector.norm()) for vector in vectors.values()]
-    frame = frame.assign(kind=["query", "key"], label=[*vectors], length=lengths)
-    return drawing(arrows, frame, thickness="length", strong="query", size=280)
+def _scene(
+    asks: str, query: Tensor, names: Sequence[str], keys: Tensor, shown: int, row: int = 0, room: float = 0.5
+) -> Scene:
+    """A query (2,) meets the keys (n, 2); shown: the key that is drawn beside it, and whose product is the finding."""
+    products = query * keys
+    scores, key = products.sum(1), keys[shown]
+    sums = [
+        f"{name}: {' + '.join(f'({plain(x)} × {plain(y)})' for x, y in zip(query.tolist(), each.tolist()))} = {plain(score)}"
+        for name, each, score in zip(names, keys, scores.tolist())
+    ]
+    angle = cosine(query, key)
+    ends = min(-2.0, float(scores.min())), max(3.0, float(scores.max()))
+    marks = (
+        Mark("query", f"query of {asks}" if asks == "bank" else asks, _point(query), (0, 0), "ink", 0.3),
+        Mark(
+            f"key {shown}", f"key of {names[shown]}" if asks == "bank" else names[shown], _point(key), (0, 0), "", 0.3
+        ),
+    )
+    bounds = square(query, key, room=0.5) if room < 1 else ((-room, room), (-room, room))
+    return Scene(
+        f'"{names[shown]}" scores {plain(float(query @ key))}: length {query.norm():.2f} × length {key.norm():.2f} × cosine '
+        f"{decimal(angle)}.",
+        names,
+        (
+            Column("key", "key", keys, above=(f"query of {asks}", query[None])),
+            Column("products", "query × key", products, asked=True),
+            Column("score", "score", scores, ends, asked=True),
+        ),
+        (Plane("compared", f"{math.degrees(math.acos(angle)):.0f}° apart", marks, bounds),),
+        asks=row,
+        lit=shown,
+        lines=sums,
+        note="A large score means a small angle only among vectors of one length.",
+    )
+
+
+def _point(vector: Tensor) -> tuple[float, float]:
+    return float(vector[0]), float(vector[1])
 
 
 def cosine(a: Tensor, b: Tensor) -> float:

@@ -31,7 +31,7 @@ REASON = "A weight depends on the query and, by the sum it is divided by, on eve
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -40,17 +40,21 @@ def show(picture) -> None:
     weight = history[history["token"] == token]["weight"]
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
+    begun = history
+    if not answered:
+        matrix, begun = teaching.blank(matrix), history.assign(weight=history["weight"].where(history["step"] == 0))
     charts = {
         f"Gradient of the weight on “{token}”": drawing(heatmap, matrix, rows, **looks),
         "Following it, step by step": drawing(
-            lines, history, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
+            lines, begun, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
         ),
     }
     finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
         note = "Blue numbers should grow, red ones shrink."
-        teaching.steps("gradient", finding, charts, "weights", *LEARN, note=note)
-        teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
+        teaching.steps("gradient", finding, charts, "weights", *LEARN, note=note, answered=answered)
+        if answered:
+            teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
 
 
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:

@@ -1,16 +1,14 @@
 """Hide one word from another by the mask, and see what the other becomes: in the hand-made head."""
 
 import streamlit as st
-import torch
 
-from selfattn.charts.heatmap import heatmap
-from selfattn.dashboard import teaching
-from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute
-from selfattn.numbers import decimal, vector
-from selfattn.views.lesson import drawing
+from pages.learn.from_scratch.lesson_pages.residual import meaning
+from selfattn.lessons.one_head_by_hand import BANK, LAST, WORDS, Bank, compute
+from selfattn.numbers import decimal, vector, weight
+from selfattn.views.stage import SHARE, Column, Scene
 
 TITLE = "Hide a word"
-STEP = "softmax"
+STEP = "context"
 IDEA = (
     "Which word gives *bank* its meaning here? Ask by the mask: hide *one* word from *bank* alone, −∞ in one place, and look at "
     "*bank* again. All other words still see it."
@@ -23,24 +21,40 @@ REASON = "The 0.63 goes to all that is left, in proportion: 0.312 / (1 − 0.633
 TAKE = "Hidden, *river* gives nothing, and *bank* stays undecided: so this is the word that its meaning came from."
 
 
-def show(picture) -> None:
-    sentence = st.radio("The other word", list(WORDS), key="hide-a-word.sentence", horizontal=True)
-    words = WORDS[sentence]
-    others = [at for at in range(len(words)) if at != BANK]
-    hidden = st.selectbox(
-        "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
+def draw(answered: bool) -> Scene:
+    sentence, hidden = "river", LAST
+    if answered:
+        sentence = st.radio("The other word", list(WORDS), key="hide-a-word.sentence", horizontal=True)
+        words = WORDS[sentence]
+        others = [at for at in range(len(words)) if at != BANK]
+        hidden = st.selectbox(
+            "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
+        )
+    words, before, after = WORDS[sentence], compute(sentence), compute(sentence, hidden=hidden)
+    left = 1 - float(before.trace.weights[BANK, hidden])
+    shares = [made.trace.weights[BANK] for made in (before, after)]
+    lines = [
+        f"{word}: hidden, so e^−∞ = 0"
+        if at == hidden
+        else f"{word}: {decimal(one, 3)} / {decimal(left, 3)} = {weight(other)} (rounded)"
+        for at, (word, one, other) in enumerate(zip(words, *(each.tolist() for each in shares)))
+    ]  # fmt: skip
+    as_it_is, without = (decimal(each[BANK]) for each in shares)
+    return Scene(
+        f'With "{words[hidden]}" hidden, "bank" gives itself {without} instead of {as_it_is}.',
+        words,
+        (
+            Column("masked", "score ÷ √2, masked", after.trace.masked[BANK], (-3.0, 3.0)),
+            Column("weights", "weight as it is", shares[0], SHARE),
+            Column("hidden", "with it hidden", shares[1], SHARE, asked=True),
+        ),
+        (meaning(before, before.total, after.total),),
+        asks=BANK,
+        lit=BANK,
+        hidden=hidden,
+        lines=lines,
+        note=f"As it is: {_sum(before)}. Hidden: {_sum(after)}. Rounded.",
     )
-    made = {"as it is": compute(sentence), "hidden": compute(sentence, hidden=hidden)}
-    after = torch.stack([each.total[:2] for each in made.values()])
-    looks = {"columns": ABOUT[:2], "kind": "signed", "names": ("", "about"), "cell": (56, 60)}
-    with picture:
-        before, without = (each.trace.weights[BANK, BANK] for each in made.values())
-        finding = f'With "{words[hidden]}" hidden, "bank" gives itself {decimal(without)} instead of {decimal(before)}.'
-        teaching.kernel("hide-a-word", made["hidden"].trace, words, BANK, finding=finding)
-        charts = {"“bank” afterwards": drawing(heatmap, after, tuple(made), **looks)}
-        note = f"As it is: {_sum(made['as it is'])}. Hidden: {_sum(made['hidden'])}."
-        finding, code = "Half of all weights × values is added.", "total = embedding + context @ w_output"
-        teaching.steps("afterwards", finding, charts, code, note=note)
 
 
 def _sum(made: Bank) -> str:

@@ -14,7 +14,7 @@ from selfattn.kernel import AttentionTrace, add_mask, attend, rounded
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.views.kernel_lines import kernel_lines, source
 
-TITLE = "The kernel, in under twenty lines"
+TITLE = "The kernel, line by line"
 STEP = "context"
 IDEA = (
     "This is the code that computes every weight on this site, for the lessons and for real heads. It is read from the running "
@@ -25,10 +25,10 @@ OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the head
 REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
 PARTS = (attend, add_mask, rounded)
 LAYER = "all heads of a real layer"
-TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
+TAKE = "Scores, scale, mask, softmax, weighted sum: that is all of attention."
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     made = one_head_by_hand.compute()
     examples = {  # the trace, its tokens, the token that asks (-1: none of them) and its name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
@@ -38,15 +38,21 @@ def show(picture) -> None:
     }
     which = teaching.example("kernel", tuple(examples))
     trace, tokens, asks, text = examples[which]
-    shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
-    lines = [line for line in map(str.strip, source(attend).splitlines()) if line and not line.startswith("#")]
-    st.text(f"{len(lines)} lines and two small functions; the check of the inputs is left out.")
+    st.text("All of it; the check of the inputs alone is left out.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
     with picture:
+        shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
+        if answered and LAYER in examples and which != LAYER:
+            shapes = {
+                name: f"{said}, all heads {tuple(getattr(examples[LAYER][0], name).shape)}"
+                for name, said in shapes.items()
+            }
         code = "\n".join(line + shapes.get(name, "") for name, line in kernel_lines().items())
         st.code(code, language=None, wrap_lines=True)
+        if not answered:
+            return
         if which == LAYER:
             st.text(f"Of these {len(trace.query)} heads, the last:")
             trace = attend(trace.query[-1], trace.key[-1], trace.value[-1], scale=trace.scale)

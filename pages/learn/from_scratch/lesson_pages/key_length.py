@@ -4,6 +4,7 @@ Source: the published example has query [3, 1] and the three keys below. The les
 removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -25,11 +26,15 @@ IDEA = (
     "count."
 )
 QUESTION = (
-    "Head 10 of layer 0 of the bundled encoder reads *The bank of the river.* The key of *river* is 1.2 times as long as that of "
-    "*bank* itself. How many times its score does *river* get from *bank*?"
+    "*bank* asks [1, 1]. Its own key, [1, 1], points exactly that way; the key of *river*, [0, 3], points half a right angle "
+    "aside and is twice as long. Which gets the larger score?"
 )
-OPTIONS = ("about 3 times", "about 1.2 times", "about 1.4 times: length counts twice")
-REASON = "The scores are 17.2 and 5.5. There the angle does more than the length: the cosines are 0.39 and 0.15."
+OPTIONS = ("river", "bank", "both the same")
+REASON = "0 + 3 = 3 against 1 + 1 = 2: length makes up for the angle."
+IN_A_HEAD = (
+    "In head 10 of layer 0 of the bundled encoder the angle does more: in *The bank of the river.* the key of *river* is 1.2 "
+    "times as long as that of *bank*, yet the scores are 17.2 and 5.5; the cosines are 0.39 and 0.15."
+)
 EXAMPLES = {  # the query; the keys by name
     "bank": ((1.0, 1.0), {"bank": (1.0, 1.0), "river": (0.0, 3.0), "of": (-1.0, -1.0)}),
     "the source's": (
@@ -40,7 +45,7 @@ EXAMPLES = {  # the query; the keys by name
 TAKE = "Long keys draw attention. Dividing by √d_k doesn't change that: it divides every score by the same number."
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     query, published = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
     compared = partial(compare, names=list(published))
     wanted, *keys = teaching.vectors("magnitude", {"query": query, **published}, check=compared).values()
@@ -48,18 +53,23 @@ def show(picture) -> None:
     twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
     titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
-    charts = {title: drawing(bar_list, found, column, width=110) for column, title in titles.items()}
+    shown, domain = (found, None) if answered else (found.assign(**dict.fromkeys(titles, math.nan)), (-1, 1))
+    charts = {title: drawing(bar_list, shown, column, width=150, domain=domain) for column, title in titles.items()}
+    named = dict(zip(["query", *published], [wanted, *keys]))
+    charts = {"The query and the keys": teaching.plane(named, "query", 210)} | charts
     with picture:
         finding = (
             f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "
             f"{decimal(long.cosine)} and {decimal(short.cosine)}."
         )
         own = "cosine = scores / (query.norm() * key.norm())   # not in attention"
-        teaching.steps("key length", finding, charts, "scores", "scaled", own)
+        teaching.steps("key length", finding, charts, "scores", "scaled", own, columns=2, answered=answered)
+        if not answered:
+            return
         teaching.prose(
             f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "
-            "model may use a key's length to draw attention."
+            f"model may use a key's length to draw attention. {IN_A_HEAD}"
         )
 
 

@@ -20,7 +20,7 @@ TAKE = "Compared in both directions, yes; symmetric, no: each row is divided by 
 EQUAL, REAL = "equal scores", "a real head"
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     if teaching.example("not-symmetric", (EQUAL, REAL)) == REAL:
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
@@ -32,9 +32,10 @@ def show(picture) -> None:
     difference = trace.weights - trace.weights.T
     row, column = divmod(int(difference.argmax()), n)  # where forth and back differ most
     a, b = tokens[row], tokens[column]
+    weights = trace.weights if answered else teaching.blank(trace.weights, row, column)
     charts = {
         "Scores": teaching.small_map(trace.scores, tokens, kind="signed"),
-        "Weights": teaching.small_map(trace.weights, tokens, maximum=1.0),
+        "Weights": teaching.small_map(weights, tokens, maximum=1.0),
     }
     finding = (
         f'"{a}" gives "{b}" a weight of {weight(float(trace.weights[row, column]))}, "{b}" gives "{a}" '
@@ -43,4 +44,4 @@ def show(picture) -> None:
     scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
         note = f"Scores differ by up to {scores} between forth and back."
-        teaching.steps("forth and back", finding, charts, "scores", "weights", note=note)
+        teaching.steps("forth and back", finding, charts, "scores", "weights", note=note, answered=answered)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
-from selfattn.numbers import error
+from selfattn.numbers import error, weight
 
 TITLE = "Normalise: the padding mask"
 STEP = "softmax"
@@ -22,7 +22,7 @@ TAKE = "A sentence gets the same numbers alone and in a batch. The padding's own
 LEAST, MOST = 4, 16
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
     n = len(encoding.tokens)
     room = encoder.max_tokens - n
@@ -39,6 +39,12 @@ def show(picture) -> None:
     share = float(trace.weights[:n, n:].sum(-1).max())
     gets = f"at most {error(share)}" if share else "exactly 0"
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
+    own = trace.weights[n:, :n].sum(-1).min()
+    weights = trace.weights if answered else teaching.blank(trace.weights, *range(n, n + extra))
     with picture:
-        finding = f"Padding gets {gets} of any real token's weight, and the real tokens' weights {differ}."
-        teaching.kernel("padding-mask", trace, padded.tokens, min(2, n - 1), finding=finding)
+        finding = (
+            f"[PAD] gives the sentence's own tokens {weight(float(own))} of its weight. It gets {gets} of theirs, and their own "
+            f"weights {differ}."
+        )
+        charts = {"A row a token, the padding's too": teaching.small_map(weights, padded.tokens, 520, maximum=1.0)}
+        teaching.steps("padding", finding, charts, "masked", "weights", answered=answered)

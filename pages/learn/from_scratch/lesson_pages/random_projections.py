@@ -4,18 +4,16 @@ Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: 
 starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
 """
 
-import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import one_head_by_hand as thread
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import plain, vector
-from selfattn.views.lesson import drawing
+from selfattn.views.stage import Column, Scene
 
 TITLE = "Project: one embedding, three roles"
 STEP = "Q, K, V"
@@ -27,7 +25,7 @@ QUESTION = "The embedding has 3 numbers, and a query shall have 2. What shape ha
 OPTIONS = ("3 × 2: three rows, two columns", "2 × 2", "5 × 3, for five words")
 REASON = "Each of the 3 numbers needs a row of the matrix, and each of the 2 that come out a column."
 TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
-ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}
+ROLES = ("query", "key", "value")
 ROW = 1  # the word whose numbers are spelled out
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 EMBEDDINGS = torch.tensor(
@@ -36,28 +34,24 @@ EMBEDDINGS = torch.tensor(
 SEED = 123
 
 
-def show(picture) -> None:
-    which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
-    if which == "bank":
-        typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
+def draw(answered: bool) -> Scene:
+    raschka = answered and teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"}) != "bank"
+    if not raschka:
+        typed = thread.embeddings_of("river")
+        if answered:
+            with st.expander("Your own embeddings"):
+                typed = teaching.vectors("projections", typed, 110)
         made = thread.compute("river", typed)
-        words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
-        matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
-    else:
-        words, columns = TOKENS, ("1", "2", "3")
-        typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
+        return _scene(made.words, made.embeddings, [thread.W_QUERY, thread.W_KEY, thread.W_VALUE], made.trace)
+    with st.expander("Your own embeddings and matrices"):
+        typed = teaching.vectors("projections", dict(zip(TOKENS, EMBEDDINGS)), 150)
         seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
-        embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
-        matrices, trace = project(embeddings, int(seed))
-        teaching.prose(
-            "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
-            "at random there, and the very same numbers come out here."
-        )
-    st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
-    with picture:
-        role = st.radio("Make the", list(ROLES), key="projections.role", horizontal=True)
-        matrix = dict(zip(ROLES, matrices))[role]
-        _product(role, words, columns, embeddings, matrix, getattr(trace, role))
+    teaching.prose(
+        "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
+        "at random there, and the very same numbers come out here."
+    )
+    embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
+    return _scene(TOKENS, embeddings, *project(embeddings, int(seed)))
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
@@ -66,28 +60,41 @@ def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, 
     return matrices, attend(*(embeddings @ matrices))
 
 
-def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
-    name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
-    drawn = {
-        "X: the embeddings": (embeddings, words, columns, ("word", "number")),
-        name: (matrix, columns, numbers, ("of X", "to")),
-        f"X {name}: a {role}": (made, words, numbers, ("word", role)),
-    }
-    charts = {
-        title: drawing(heatmap, values, rows, columns=across, names=names, kind="signed", cell=46)
-        for title, (values, rows, across, names) in drawn.items()
-    }
-    n, (d_model, d_k) = len(words), matrix.shape
-    shapes = f"# ({n}, {d_model}) @ ({d_model}, {d_k}) -> ({n}, {d_k})"
-    code = (f"{each} = embeddings @ w_{each}   {shapes}" for each in ROLES)
-    terms = " + ".join(f"({plain(x)} × {plain(w)})" for x, w in zip(embeddings[ROW].tolist(), matrix[:, 0].tolist()))
-    finding = f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}.'
-    teaching.steps(role, finding, charts, *code, note=f"Its first number: {terms} = {plain(float(made[ROW, 0]))}.")
+def _scene(words, embeddings: Tensor, matrices, trace: AttentionTrace) -> Scene:
+    (n, d_model), d_k = embeddings.shape, trace.query.shape[1]
+    made = {role: getattr(trace, role) for role in ROLES}
+    columns = [Column("embedding", "X", embeddings, shape=f"{n} × {d_model}")]
+    for (role, rows), matrix in zip(made.items(), matrices):
+        name = role[0].upper()
+        tips = [[product(x, w, value) for w, value in zip(matrix.T, row)] for x, row in zip(embeddings, rows)]
+        above = f"W_{name} {d_model} × {d_k}", matrix
+        columns.append(Column(role, f"{name} = X W_{name}", rows, None, f"{n} × {d_k}", above, tips=tips, asked=True))
+    lines = [
+        f"{word}, first number of its query: {product(x, matrices[0][:, 0], row[0])}"
+        for word, x, row in zip(words, embeddings, trace.query)
+    ]
+    spelled = [
+        f"the {role} {vector(rows[ROW], None if bool((rows == rows.round()).all()) else 2)}"
+        for role, rows in made.items()
+    ]
+    return Scene(
+        f'"{words[ROW]}" becomes {spelled[0]}, {spelled[1]} and {spelled[2]}.', words, tuple(columns), asks=ROW, lit=ROW,
+        lines=lines,
+        note=f"n = {n} words, d_model = {d_model} numbers each, d_k = {d_k} in a query.",
+    )  # fmt: skip
 
 
-def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:
-    shapes = {
-        "X": f"{n} × {d_model}", "W_Q, W_K, W_V": f"{d_model} × {d_k}", "Q, K, V": f"{n} × {d_k}",
-        "scores Q Kᵀ": f"{n} × {n}", "weights": f"{n} × {n}", "context": f"{n} × {d_k}",
-    }  # fmt: skip
-    return pd.DataFrame(shapes.items(), columns=["step", f"shape (n = {n}, d_model = {d_model}, d_k = {d_k})"])
+def product(row: Tensor, column: Tensor, result: Tensor) -> str:
+    """A number of X W, term by term."""
+    terms = " + ".join(f"({plain(x)} × {plain(w)})" for x, w in zip(row.tolist(), column.tolist()))
+    return f"{terms} = {plain(float(result))}"
+
+
+def show_details() -> None:
+    """The shapes of every step, beneath the picture."""
+    with st.expander("Details: the shape of every step"):
+        st.markdown(
+            "| step | shape | here |\n|---|---|---|\n| X | n × d_model | 5 × 3 |\n| W_Q, W_K, W_V | d_model × d_k | 3 × 2 |\n"
+            "| Q, K, V | n × d_k | 5 × 2 |\n| scores Q Kᵀ | n × n | 5 × 5 |\n| weights | n × n | 5 × 5 |\n"
+            "| context | n × d_k | 5 × 2 |"
+        )

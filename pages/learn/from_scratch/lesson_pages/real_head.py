@@ -1,21 +1,17 @@
 """The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
 
-import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.charts.bars import bar_list
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session
 from selfattn.dashboard.answer import copied_senses, hidden_of, panel_of
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import say, this_page
+from selfattn.dashboard.figures import say, show_panel, this_page
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
-from selfattn.numbers import SHARE
-from selfattn.views.lesson import drawing
 
 TITLE = "Now a real encoder"
 STEP = "a real head"
@@ -31,26 +27,14 @@ REASON = (
     "*river* moves it no farther: 50 %."
 )
 TAKE = "What a head attends to is seen; what a word does is tested: hide it."
-CODE = "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"
 
 
-def show(picture) -> None:
-    pair, charts = _hidden(), {}
-    for side, name in enumerate("AB"):
-        each = zip(pair.words[side], pair.share[side].tolist())
-        rows = [(word.label, share) for word, share in each if not word.is_punctuation]
-        frame = pd.DataFrame(rows, columns=["token", "share"])
-        charts[f"{name}: {REAL.sentences[side]}"] = drawing(
-            bar_list, frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250
-        )
-    st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
-    if pair.senses:
-        st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
-    for note in pair.notes:
+def show_figure(answered: bool) -> None:
+    """The main view's own figure. Before the answer a click on a word answers the question, too."""
+    for note in _hidden().notes:
         st.text(note)
-    with picture:
-        finding = panel_of(current_encoder(), _pair()).finding
-        teaching.steps("real encoder", finding, charts, "masked", "weights", "context", CODE)
+    panel, states = panel_of(current_encoder(), _pair(), guess=not answered), () if answered else ("guess",)
+    show_panel(panel, choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
 
 
 def answer() -> str:

@@ -1,18 +1,18 @@
-"""What happens to the context: it is added to the word's own vector, and the sum is brought to one size."""
+"""Add: the context is added to the word's own vector, and the sum is brought to one size."""
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from selfattn.analysis.steps import head_steps
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.encoders.capture import Head
-from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, compute, embeddings_of
+from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute, embeddings_of
 from selfattn.lessons.terms import TERMS
 from selfattn.numbers import decimal, vector
-from selfattn.views.lesson import drawing
+from selfattn.views.stage import Column, Mark, Plane, Scene
 
 TITLE = "Add: the word keeps itself"
 STEP = "context"
@@ -28,28 +28,51 @@ TAKE = (
 )
 
 
-def show(picture) -> None:
-    sentence = st.radio("The other word", list(WORDS), key="residual.sentence", horizontal=True)
-    made = compute(sentence, teaching.vectors("residual", embeddings_of(sentence), 110))
-    _real()
-    own = made.embeddings[BANK]
-    rows = ("own vector", "added by the head", "sum", "after layer norm")
-    spread = made.total.std(unbiased=False)
-    normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
-    table = torch.stack([own, made.added, made.total, normed])
-    chart = drawing(heatmap, table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
-    with picture:
-        context, nothing = made.trace.context[BANK], float(made.added.abs().max()) == 0
-        teaching.steps(
-            "residual",
-            f'After the head, "bank" is more about {"neither" if nothing else ABOUT[int(made.total[:2].argmax())]}.',
-            {" ".join(made.words): chart},
-            "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
-            "total = embedding + added    # the residual",
-            "normed = (total - total.mean()) / total.std(unbiased=False)",
-            note=f"The context {vector(context, 2)} becomes {vector(made.added, 2)}; {vector(own)} becomes "
-            f"{vector(made.total, 2)}.",
-        )
+def draw(answered: bool) -> Scene:
+    sentence = (
+        st.radio("The other word", list(WORDS), key="residual.sentence", horizontal=True) if answered else "river"
+    )
+    typed = embeddings_of(sentence)
+    if answered:
+        with st.expander("Your own embeddings"):
+            typed = teaching.vectors("residual", typed, 110)
+        _real()
+    made = compute(sentence, typed)
+    own, nothing = made.embeddings[BANK], float(made.added.abs().max()) == 0
+    mean, spread = made.total.mean(), made.total.std(unbiased=False)
+    normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
+    steps = {"own vector": own, "+ context × W_O": made.added, "= sum": made.total, "layer norm": normed}
+    columns = [Column(title, title, values[:, None], asked=values is not own) for title, values in steps.items()]
+    rows = zip(ABOUT, own, made.added, made.total, normed)
+    lines = [
+        f"{name}: {decimal(one)} + {decimal(more)} = {decimal(both)}; ({decimal(both)} − {decimal(mean)}) / {decimal(spread)} = "
+        f"{decimal(last)} (rounded)"
+        for name, one, more, both, last in rows
+    ]
+    about = "neither" if nothing else ABOUT[int(made.total[:2].argmax())]
+    return Scene(
+        f'After the head, "bank" is more about {about}: {vector(made.total[:2], 2)}.',
+        ABOUT,
+        tuple(columns),
+        (meaning(made, own, made.total),),
+        lit=1,
+        lines=lines,
+        note="W_O halves the context here. Layer norm: minus the mean of the three numbers, divided by their spread.",
+    )
+
+
+def meaning(made: Bank, start: Tensor, end: Tensor) -> Plane:
+    """The words by money and water, and "bank" on its way from one vector to another."""
+    words = {word.lower(): _point(row) for word, row in zip(made.words, made.embeddings)}
+    marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
+    moved = Mark("bank", "bank", _point(end), _point(start), "ink", 0.15, before=(_point(start), _point(start)))
+    every = torch.cat([made.embeddings[:, :2].flatten(), start[:2], end[:2]])
+    ends = min(0.0, float(every.min())) - 0.5, float(every.max()) + 0.5
+    return Plane("meaning", "What a word is about", (*marks, moved), (ends, ends), ("money →", "↑ water"))
+
+
+def _point(row: Tensor) -> tuple[float, float]:
+    return float(row[0]), float(row[1])
 
 
 def _real() -> None:

@@ -12,15 +12,15 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
-from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.one_head_by_hand import BANK, LAST, WORDS, compute
 from selfattn.lessons.worked_example import of_scores
-from selfattn.numbers import vector
+from selfattn.numbers import decimal
 from selfattn.views.lesson import drawing
+from selfattn.views.stage import SHARE, Column, Scene
 
 TITLE = "Score: why divide by √d_k"
 STEP = "scores"
@@ -40,26 +40,44 @@ N_KEYS, N_QUERIES = 32, 256
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small."
 
 
-def show(picture) -> None:
-    scores = compute().trace.scores[BANK]
-    names = [f"{place + 1} {word}" for place, word in enumerate(WORDS["river"])]
-    typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
-    d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
+def draw(answered: bool) -> Scene:
+    typed, d_k, words = compute().trace.scores[BANK], 512, WORDS["river"]
+    if answered:
+        d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
+        with st.expander("Your own scores"):
+            typed = teaching.vectors("scaling", {AT_2: typed}, 220)[AT_2]
+        st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
-    scales = {"divided": d_k**-0.5, "left alone": 1.0}
-    ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
-    st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
-    frame = pd.DataFrame({"token": names, **ways})
-    charts = {way: drawing(bar_list, frame, way, width=130, domain=(0, 1.3)) for way in ways}
-    with picture:
-        largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
-        finding = f"At d_k = {d_k} the largest weight is: {largest}."
-        teaching.steps("scaling", finding, charts, "scale", "scaled", note=f"The scores are {vector(grown, 1)}.")
-        teaching.prose(
-            "Divided, the scores stay the same at any d_k, and so do the weights. At d_k = 2 scores are divided by √2: *river* "
-            "gets 0.63; undivided it was 0.72."
-        )
-        teaching.real_head("scaled")
+    ways = {
+        name: of_scores(grown, scale)
+        for name, scale in (("divided", d_k**-0.5), ("left alone", 1.0), ("multiplied", d_k**0.5))
+    }
+    shares = {name: trace.weights[0] for name, trace in ways.items()}
+    largest = ", ".join(f"{name} {decimal(weights.max())}" for name, weights in shares.items())
+    scores = grown.tolist()
+    return Scene(
+        f"At d_k = {d_k} the largest weight is: {largest}.",
+        words,
+        (
+            Column("score", "score", grown, _ends(grown)),
+            Column("scaled", "÷ √d_k", ways["divided"].scaled[0], (-3.0, 3.0), asked=True),
+            *(
+                Column("weights" if name == "divided" else name, name, weights, SHARE, asked=True)
+                for name, weights in shares.items()
+            ),
+        ),
+        asks=BANK,
+        lit=LAST,
+        lines=[f"{word}: {score:.2f} ÷ √{d_k} = {score / math.sqrt(d_k):.2f}" for word, score in zip(words, scores)],
+        note=(
+            "Divided, scores and weights are the same at any d_k: river gets 0.63. At d_k = 2 it would have 0.72 undivided. "
+            "One printed formula multiplies by √d_k: all goes to one word."
+        ),
+    )
+
+
+def _ends(scores: Tensor) -> tuple[float, float]:
+    return min(-1.0, float(scores.min())), max(1.0, float(scores.max()))
 
 
 def show_details() -> None:
@@ -71,10 +89,10 @@ def show_details() -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, gradient, series (what a curve is called).
+    """Two rows a depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
 
-    variance: of the scores that softmax receives. gradient: the Frobenius norm of the softmax's Jacobian, how far a change of
-    scores moves the weights: the mean over the rows.
+    variance: of the scores that softmax receives. entropy: of a row of weights, in bits. gradient: the Frobenius norm of the
+    softmax's Jacobian, how far a change of scores moves the weights. Both are means over the rows.
     """
     rows = []
     for depth in DEPTHS:
@@ -82,9 +100,10 @@ def measure() -> pd.DataFrame:
         query, key = (torch.randn(n, depth, generator=draw, dtype=torch.float64) for n in (N_QUERIES, N_KEYS))
         for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
             trace = attend(query, key, key, scale=scale)
+            entropy = float(torch.special.entr(trace.weights).sum(-1).mean()) / math.log(2)
             variance, gradient = float(trace.scaled.var()), float(jacobian_norm(trace.weights).mean())
-            rows.append((depth, scaled, variance, gradient, "divided by √d_k" if scaled else "as it is"))
-    return pd.DataFrame(rows, columns=["d_k", "scaled", "variance", "gradient", "series"])
+            rows.append((depth, scaled, variance, entropy, gradient, "divided by √d_k" if scaled else "as it is"))
+    return pd.DataFrame(rows, columns=["d_k", "scaled", "variance", "entropy", "gradient", "series"])
 
 
 def jacobian_norm(weights: Tensor) -> Tensor:
@@ -97,6 +116,7 @@ def _figures(frame: pd.DataFrame) -> None:
     with teaching.row():
         for title, column, log, digits in (
             ("Variance of random scores (√ of it: their size)", "variance", "xy", 2),
+            (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "x", 2),
             ("How far a change of scores moves the weights", "gradient", "x", 3),
         ):
             chart = drawing(lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220))
@@ -104,6 +124,10 @@ def _figures(frame: pd.DataFrame) -> None:
                 f"At d_k = 512: {raw[column]:.{digits}f} without the division, {scaled[column]:.{digits}f} with it."
             )
             teaching.steps(column, finding, {title: chart}, width=340)
+    teaching.prose(
+        "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. It matters at the start of "
+        "training, when the matrices are random."
+    )
 
 
 def _on_encoder() -> None:

@@ -4,15 +4,15 @@ Source: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "
 (content addressing with a sharpness), whose inverse is the temperature here.
 """
 
-import pandas as pd
 import streamlit as st
 import torch
+from torch.nn.functional import one_hot
 
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
-from selfattn.views.lesson import drawing
+from selfattn.numbers import decimal
+from selfattn.views.stage import SHARE, Column, Scene
 
 TITLE = "A lookup that blends"
 STEP = "embeddings"
@@ -31,38 +31,48 @@ TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 DRAWERS = WORDS["river"]
 
 
-def show(picture) -> None:
-    st.markdown(
-        "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
-        "| filed under | label | spine | key |\n| hands over | contents | book | value |"
-    )
+def draw(answered: bool) -> Scene:
+    made, temperature = compute().trace, 1.0
     names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]
-    made = compute().trace  # two numbers each: about money, about water
     published = {"query": made.query[BANK], **dict(zip(names, made.key))}
-    query, *keys = teaching.vectors("soft-lookup", published, 110).values()
-    temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
+    typed = published
+    if answered:
+        st.markdown(
+            "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
+            "| filed under | label | spine | key |\n| hands over | contents | book | value |"
+        )
+        help_ = "Divides the fits: low, and the lookup is hard; high, and every drawer counts equally."
+        temperature = st.select_slider("Temperature", TEMPERATURES, 1.0, key="soft-lookup.t", help=help_)
+        with st.expander("Your own labels"):
+            typed = teaching.vectors("soft-lookup", published, 110)
+    query, *keys = typed.values()
     key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
-    # A low temperature sharpens the blend to one drawer, a high one evens it out.
-    soft, longer = (attend(query[None], labels, water, scale=1 / temperature) for labels in (key, 10 * key))
-    scores, weights, sharper = (numbers[0].tolist() for numbers in (soft.scores, soft.weights, longer.weights))
-    best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
-    hard = [float(place == best) for place in range(len(DRAWERS))]
-    frame = pd.DataFrame({"token": DRAWERS, "score": scores, "hard": hard, "weight": weights, "longer": sharper})
-    charts = {
-        title: drawing(bar_list, frame, column, width=104, marked=best, domain=domain)
-        for title, column, domain in (
-            ("How well each fits", "score", None),
-            ("Hard lookup", "hard", (0, 1.4)),
-            (f"Soft, T = {temperature:g}", "weight", (0, 1.4)),
-            ("Soft, labels × 10", "longer", (0, 1.4)),
-        )
-    }
-    finding = f'"{DRAWERS[best]}" fits best: hard it gets all, soft {weights[best]:.2f} of 1.'
-    note = f"About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
-    with picture:
-        own = "hard = value[scores.argmax()]   # a database's answer"
-        teaching.steps("lookup", finding, charts, "scores", own, "weights", "context", note=note)
-        teaching.prose(
-            "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts equally. Nudge a "
-            "label and the soft answer moves a little: so labels can be *learned*."
-        )
+    scale = made.scale / temperature  # at 1 as in the head: the stop on √d_k says why
+    soft, longer = (attend(query[None], labels, water, scale=scale) for labels in (key, 10 * key))
+    scores, weights = soft.scores[0], soft.weights[0]
+    best = int(scores.argmax())  # the drawer that a hard lookup opens: the first of equals
+    hard = one_hot(scores.argmax(), len(DRAWERS)).to(scores)
+    title = "soft" if temperature == 1 else f"soft, T = {temperature:g}"
+    return Scene(
+        f'"{DRAWERS[best]}" fits best: hard it gets all, soft {decimal(weights[best])}, with labels × 10 '
+        f"{decimal(longer.weights[0, best])}.",
+        DRAWERS,
+        (
+            Column("key", "label", key, above=("“bank” asks", query[None])),
+            Column("score", "fit", scores, _ends(scores)),
+            Column("hard", "hard", hard, SHARE),
+            Column("weights", title, weights, SHARE),
+            Column("longer", "labels × 10", longer.weights[0], SHARE, asked=True),
+        ),
+        asks=BANK,
+        lit=best,
+        lines=[
+            f"{word}: fit {' + '.join(f'{a:g} × {b:g}' for a, b in zip(query.tolist(), label.tolist()))} = {score:g}"
+            for word, label, score in zip(DRAWERS, key, scores.tolist())
+        ],
+        note=f"About water, hard hands over {decimal(water[best, 0], 1)}, soft {decimal(soft.context[0, 0], 1)}.",
+    )
+
+
+def _ends(scores) -> tuple[float, float]:
+    return min(0.0, float(scores.min())), max(1.0, float(scores.max()))

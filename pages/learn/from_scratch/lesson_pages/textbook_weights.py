@@ -3,6 +3,7 @@
 Source: the published lessons; where they print a word without a sentence, the sentence here is ours and says so.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.typed_text import encode_or_stop
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
@@ -74,19 +76,15 @@ TEXTBOOK = (
 )  # fmt: skip
 
 
-def show(picture) -> None:
+def show(picture, answered) -> None:
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
-    textbook = textbooks[st.radio("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
+    textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
     encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
     st.text(f"{textbook.sentence}\n{textbook.note}")
     own = between_words(encoding, textbook)
     heads = compare(own, textbook.weights)
     near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
-    st.text(
-        f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
-    )
-    st.dataframe(heads.head(8).drop(columns="name"), hide_index=True, width="content", key="drawn-numbers.table")
     mean = own.mean((0, 1))
     pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
     nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
@@ -98,19 +96,32 @@ def show(picture) -> None:
         f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to what is drawn, and gives these words "
         f"{nearest.kept:.2f} of its weight."
     )
+    if not answered:
+        pictures |= {title: teaching.blank(matrix) for title, matrix in pictures.items() if title != "As drawn"}
     note = f"The first row drawn sums to {sum(textbook.weights[0]):.2f}. All heads: {float(mean.sum(-1).mean()):.2f} on average."
     with picture:
-        teaching.prose(
-            "Beside what is drawn: what the encoder's heads really give those words, cut to them and made to sum to 1. A "
-            "distance of 0 is the same, 1 nothing in common."
-        )
         charts = {title: drawing(heatmap, matrix, rows, **looks) for title, matrix in pictures.items()}
-        teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2)
+        teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2, answered=answered)
+        if not answered:
+            return
+        teaching.prose(
+            "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "
+            f"{near} of {len(heads)} heads come within .10 with a quarter of their weight on these words."
+        )
         if textbook.title.startswith("it"):
-            weights = encoding.weights(nearest["layer"], nearest["head"])
-            chart = drawing(heatmap, weights, encoding.tokens, cell=36)
-            finding = "The whole sentence in the nearest head: each row is one word's attention."
-            teaching.steps("nearest head", finding, {str(nearest["name"]): chart})
+            _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
+
+
+def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
+    """The whole sentence: the one row that is drawn, and beside it the head's own map."""
+    words = [word.text for word in encoding.words]
+    drawn = torch.full((len(words), len(words)), math.nan)
+    drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
+    places = [word.positions for word in encoding.words]
+    own = between_groups(encoding.weights(*head), places, places)
+    maps = {"As drawn: one row": drawn, f"{head}: every row": own}
+    charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
+    teaching.steps("whole sentence", "A lesson draws one row; a head has one for each word.", charts)
 
 
 def answer() -> str:

@@ -1,7 +1,7 @@
-"""Queries, keys and values set by hand on twelve tokens: "good" attends to "not", unless another key is as large.
+"""The map of twelve tokens, their queries, keys and values set by hand: "good" attends to "not", unless another key is as large.
 
-Source: the published example (d = 2, all zero but three rows). Its heading says "masked" but its code has no mask; the
-printed context belongs to the version without one. The causal version is here too.
+Sources: the published example (d = 2, all zero but three rows), whose heading says "masked" but whose code has no mask: the
+printed context belongs to the version without one; and the published heatmap, causal, its weights printed with two decimals.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,17 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.what_if import causal_mask
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.numbers import vector
+from selfattn.views.lesson import drawing
 
-TITLE = "A whole sentence: who turns “good”?"
+TITLE = "A whole sentence: read the map"
 STEP = "weighted sum"
 IDEA = (
-    "A whole sentence at once: every word asks, every word answers, each row is a budget. In *The movie was not good , "
-    "but the soundtrack was amazing .* three words have numbers, set by hand; all others have zeros."
+    "An *attention map* has a row for each word that asks and a column for each word asked. In *The movie was not good , but the "
+    "soundtrack was amazing .* three words have numbers, set by hand; all others have zeros."
 )
 QUESTION = (
     "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
@@ -29,28 +31,38 @@ REASON = (
     "*good* asks for a large second number. *not* (20) and *amazing* (19) both have one, and e to the difference over √2 is only "
     '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
 )
-TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
+TAKE = (
+    "Read a map row by row; each sums to 1. An even row had no preference; a key that is nearly as large takes its share, wanted "
+    "or not."
+)
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
+VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 # The annotated heatmap's.
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
-VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
+VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
-def show(picture) -> None:
-    published = {
-        f"{role} of {TOKENS[place]}": vector
-        for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
-        for place, vector in rows.items()
-    }
-    typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
-    causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-    both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
-    trace = compute(both, values, causal)
+def show(picture, answered) -> None:
+    examples = {"who turns “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
+    which = teaching.example("twelve-tokens", tuple(examples))
+    both, values = examples[which]
+    published = {f"Q = K of {TOKENS[place]}": row for place, row in both.items()}
+    published |= {f"V of {TOKENS[place]}": row for place, row in values.items()}
+    typed = iter(teaching.vectors("twelve-tokens", published, width=114).values())
+    given = [dict(zip(rows, typed)) for rows in (both, values)]
+    masked = both is OF_THE_MAP
+    causal = st.toggle("Causal mask: no word sees a later one", masked, key=f"twelve-tokens.causal {masked:d}")
+    trace = compute(given[0], given[1], causal)
+    weights = trace.weights[GOOD].tolist()
+    most = " and ".join(f'"{token}"' for token, weight in zip(TOKENS, weights) if weight > 0.9 * max(weights))
+    drawn = trace.weights if answered else teaching.blank(trace.weights, GOOD)
     with picture:
-        note = f'Context of "good": {vector(trace.context[GOOD], 2)}. Click another word to see its row.'
-        teaching.kernel("twelve-tokens", trace, TOKENS, GOOD, note=note)
+        finding = f'"good" attends most to {most}: {max(weights):.2f}.'
+        chart = drawing(heatmap, drawn, TOKENS, cell=44, maximum=1.0)
+        note = f'Context of "good": {vector(trace.context[GOOD], 2)}.'
+        teaching.steps("map", finding, {"Every weight of the sentence": chart}, "weights", note=note, answered=answered)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]

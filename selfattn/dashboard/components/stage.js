@@ -1,0 +1,275 @@
+/* The lessons' stage: one picture that each stop of the path adds to. What two states share moves. stage.schema.json describes the data. */
+
+const BAR = 100; // pixels that a column of bars wants
+const STEP = 110; // ms from row to row, so that an answer comes word by word
+
+/** Called by Streamlit for each change of data. A click on a part of the path goes back as the trigger "stop". */
+export default function stage(given) {
+  return showIn(StageView, "stage", given);
+}
+
+class StageView extends View {
+  show(data, _, trigger) {
+    const text = JSON.stringify(data);
+    this.trigger = trigger;
+    if (text === this.shown) return;
+    const [before, focused] = [this.places(), this.root.getRootNode().activeElement?.dataset?.id];
+    const news = data.stop !== this.data?.stop || data.lines.length !== this.data.lines.length;
+    if (news) this.row = data.lit;
+    Object.assign(this, { data, shown: text });
+    this.planes = data.planes.map((plane) => planePart(plane));
+    const parts = data.about ? this.parts() : [];
+    this.body.replaceChildren(outlinePart(this), ...parts);
+    for (const plane of this.planes) plane.draw(this.drawn?.get(plane.name), this.drawn && moving() ? DURATION : 0);
+    this.drawn = new Map(data.planes.map((plane) => [plane.name, plane]));
+    this.paint();
+    if (before.size && moving()) this.move(before);
+    if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  parts() {
+    const { data } = this;
+    this.finding = element("p", { class: "finding", "aria-live": "polite" }, data.finding);
+    this.line = element("p", "line");
+    const table = data.columns.length ? [element("div", "numbers", [tablePart(this), this.line])] : [];
+    const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
+    for (const each of table) each.style.flexBasis = `min(100%, ${room}px)`; // beside a plane where both have room
+    const sentences = data.sentences.length ? [sentencesPart(data)] : [];
+    const planes = this.planes.map(({ node }) => node);
+    const side = element("div", planes.length > 1 ? "side two" : "side", [...table, ...sentences, ...planes]);
+    const about = { class: "picture", role: "group", "aria-label": data.about };
+    return [element("div", about, [this.finding, side, element("p", "small note", data.note)])];
+  }
+
+  /** Light a word's row, and write its arithmetic. */
+  paint() {
+    const { data, row } = this;
+    for (const node of this.body.querySelectorAll("[data-row]")) flag(node, { lit: Number(node.dataset.row) === row });
+    if (this.line) write(this.line, data.lines[row] ?? "");
+  }
+
+  layOut() {
+    if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
+  }
+
+  /** Where each named part is now, and how long its bar. */
+  places() {
+    const found = new Map();
+    for (const node of this.body.querySelectorAll("[data-name]")) {
+      const { left, top } = node.getBoundingClientRect();
+      const bar = node.querySelector(".bar")?.style;
+      found.set(node.dataset.name, {
+        left,
+        top,
+        bar: bar && { left: bar.left, width: bar.width },
+        full: node.dataset.full,
+      });
+    }
+    return found;
+  }
+
+  /** Each named part glides from its old place, its bar from its old length; what is new comes row by row. */
+  move(before) {
+    const shift = before.get("outline")?.top - this.places().get("outline").top; // a page above it that has moved
+    for (const node of this.body.querySelectorAll("[data-name]")) {
+      const old = before.get(node.dataset.name);
+      const { left, top } = node.getBoundingClientRect();
+      const timing = { duration: DURATION, easing: "ease-in-out", fill: "backwards" };
+      const delay = STEP * (Number(node.dataset.row) || 0);
+      if (!old) {
+        node.animate([{ opacity: 0 }, { opacity: 1 }], { ...timing, delay: node.dataset.full ? delay : 0 });
+      } else if (old.left !== left || old.top - shift !== top) {
+        const from = `translate(${old.left - left}px, ${old.top - shift - top}px)`;
+        node.animate([{ transform: from }, { transform: "none" }], timing);
+      }
+      const bar = node.querySelector(".bar");
+      if (bar) {
+        const { left: start, width } = bar.style;
+        bar.animate([old?.bar ?? { left: start, width: "0%" }, { left: start, width }], { ...timing, delay });
+      }
+      if (old && node.dataset.full && !old.full) {
+        for (const each of node.children) each.animate([{ opacity: 0 }, { opacity: 1 }], { ...timing, delay });
+      }
+    }
+  }
+}
+
+/** True where the visitor has nothing against movement. */
+function moving() {
+  return !matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** The path as its parts: each leads to its stop. */
+function outlinePart(view) {
+  const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
+    const button = element(
+      "button",
+      {
+        type: "button",
+        class: state.replace(" ", "-"),
+        "data-id": `part ${i}`,
+        onclick: () => view.trigger("stop", stop),
+      },
+      text,
+    );
+    assign(button, "aria-current", state === "now" ? "step" : null);
+    return i ? [element("span", { class: "arrow", "aria-hidden": "true" }, "→"), button] : [button];
+  });
+  return element("nav", { class: "outline", "data-name": "outline", "aria-label": "The parts of the path" }, boxes);
+}
+
+/** The words, and a column for each step of their computation. */
+function tablePart(view) {
+  const { words, columns, asks, hidden } = view.data;
+  const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
+  const light = (row) => ({
+    onpointerenter: () => view.set({ row }),
+    onfocus: () => view.set({ row }),
+  });
+  const labels = words.map((word, row) => {
+    const about = {
+      type: "button",
+      class: "word",
+      "data-row": row,
+      "data-id": `word ${row}`,
+      "data-name": `word ${row}`,
+    };
+    const node = element("button", { ...about, "aria-label": rowText(view.data, row), ...light(row) }, word);
+    flag(node, { asks: row === asks, hidden: row === hidden });
+    return node;
+  });
+  addArrowKeys(labels, 1);
+  const heads = columns.map((column) =>
+    element("div", "head", [element("strong", {}, column.title), element("span", "small", column.shape)]),
+  );
+  const above = anyAbove ? columns.map((column) => abovePart(column)) : [];
+  const rows = words.map((_, row) => [
+    labels[row],
+    ...columns.map((column) => {
+      const node = (column.kind === "cells" ? cellsOf : barOf)(column, row);
+      return filled(node, {
+        "data-row": row,
+        "data-name": `${column.name} ${row}`,
+        onpointerenter: () => view.set({ row }),
+      });
+    }),
+  ]);
+  const feet = anyFoot ? columns.map((column) => footOf(column, words)) : [];
+  const node = element("div", "table", [
+    ...(anyAbove ? [element("span"), ...above] : []),
+    element("span"),
+    ...heads,
+    ...rows.flat(),
+    ...(anyFoot ? [element("span"), ...feet] : []),
+  ]);
+  const widths = columns.map(({ kind, across, places }) => {
+    if (kind !== "cells") return "minmax(56px, 1fr)";
+    return across > 1 ? `calc(${across} * var(--${places ? "wide" : "cell"}))` : "minmax(56px, max-content)";
+  });
+  node.style.gridTemplateColumns = `max-content ${widths.join(" ")}`;
+  return node;
+}
+
+/** A row in words. */
+function rowText({ words, columns, lines }, row) {
+  const said = columns.map(
+    (column) => `${column.title} ${(column.rows[row] ?? ["empty"]).map((value) => printed(column, value)).join(", ")}`,
+  );
+  return [`${words[row]}: ${said.join("; ")}`, lines[row] ?? ""].filter(Boolean).join(". ");
+}
+
+/** A number as its column prints it. */
+function printed({ kind, places }, value) {
+  if (typeof value === "string") return value;
+  return kind === "share" ? weight(value) : decimal(value, places);
+}
+
+/** A row of numbers as cells, blue above 0 and red below. */
+function cellsOf(column, row) {
+  const values = column.rows[row] ?? Array(column.across).fill(null);
+  const node = element("div", "cells", cellsFor(column, values, column.tips[row]));
+  assign(node, "data-full", column.rows.length ? "yes" : null);
+  return node;
+}
+
+function cellsFor(column, values, tips) {
+  const largest = Math.max(1, ...[...column.rows.flat(), ...values].map((value) => Math.abs(value) || 0));
+  return values.map((value, i) => {
+    const node = element(
+      "span",
+      { class: "cell", "data-tip": tips?.[i] ?? null },
+      value === null ? "" : printed(column, value),
+    );
+    node.style.setProperty("--depth", `${Math.round((100 * Math.abs(value)) / largest)}%`);
+    flag(node, { minus: value < 0, deep: Math.abs(value) > 0.6 * largest, empty: value === null });
+    return node;
+  });
+}
+
+/** The matrix that makes a column, or the query that its keys meet; "?" where that is asked. */
+function abovePart(column) {
+  if (!column.above) return element("span");
+  const { title, rows } = column.above;
+  const made = { ...column, rows };
+  const cells = rows.map((values) => element("div", "cells", cellsFor(made, values)));
+  const unknown = element("div", "unknown", "?");
+  const node = element("div", { class: "above", "data-name": `above ${column.name}` }, [
+    element("span", "small", title),
+    ...(rows.length ? cells : [unknown]),
+  ]);
+  assign(node, "data-full", rows.length ? "yes" : null);
+  return node;
+}
+
+/** A number as a bar on the column's scale, which no answer changes. */
+function barOf(column, row) {
+  const value = column.rows[row]?.[0] ?? null;
+  const [low, high] = column.ends;
+  const zero = element("span", "zero");
+  zero.style.left = `${(-100 * Math.min(low, 0)) / (high - Math.min(low, 0))}%`;
+  const track = element("span", "track", low < 0 ? zero : []);
+  const node = element("div", { class: `amount ${column.kind}`, "data-tip": column.tips[row]?.[0] ?? null }, [track]);
+  node.append(element("span", "number", value === null ? "" : printed(column, value)));
+  assign(node, "data-full", value === null ? null : "yes");
+  if (typeof value !== "number") return node;
+  const inside = Math.max(low, Math.min(high, value));
+  const [left, width] = [Math.min(inside, 0) - Math.min(low, 0), Math.abs(inside)].map(
+    (part) => `${(100 * part) / (high - Math.min(low, 0))}%`,
+  );
+  const bar = element("span", value < 0 ? "bar minus" : "bar");
+  Object.assign(bar.style, { left, width });
+  track.append(bar);
+  return node;
+}
+
+/** Under a column: its sum; under shares the budget that they divide. */
+function footOf(column, words) {
+  if (!column.foot) return element("span");
+  const { title, row } = column.foot;
+  const about = { class: "foot", "data-name": `foot ${column.name}`, "data-full": row.length ? "yes" : null };
+  const values = row.length ? row : Array(column.across).fill(null);
+  if (column.kind === "cells")
+    return element("div", about, [element("div", "cells", cellsFor(column, values)), element("span", "small", title)]);
+  const parts = column.rows.map(([value], i) => {
+    const part = element(
+      "span",
+      { class: "part", "data-tip": `${words[i]} ${printed(column, value)}`, "data-row": i },
+      value > 0.15 ? words[i] : "",
+    );
+    part.style.width = `${100 * value}%`;
+    return part;
+  });
+  const text = row.length ? `${title} ${printed(column, row[0])}` : title;
+  return element("div", about, [
+    ...(column.kind === "share" ? [element("div", "budget", parts)] : []),
+    element("span", "small", text),
+  ]);
+}
+
+/** Sentences with one word in the colour of its sense. */
+function sentencesPart({ sentences }) {
+  const items = sentences.map(([before, word, after, kind], i) =>
+    element("li", {}, [element("span", "small nth", `${i + 1}`), before, element("strong", kind, word), after]),
+  );
+  return element("ol", "sentences", items);
+}

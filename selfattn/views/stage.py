@@ -1,0 +1,206 @@
+"""The lessons' stage: one picture of a sentence's words on their way through a head. Each core stop shows its part of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.charts.arrows import moves
+from selfattn.charts.bars import bar_list
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import Theme
+from selfattn.panel import Live, Panel
+from selfattn.views.lesson import Drawing, drawing, lesson_panel
+
+NAME = KEY = "stage"  # one for all stops: the component stays, and moves its parts
+VERSION = 1
+SHARE = (0.0, 1.0)  # the ends of a share's bar: its length is the whole
+
+Point = tuple[float, float]
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Numbers of every word: (n, m) as cells, (n,) as bars between `ends`, or as bars that are shares of 1."""
+
+    name: str  # one column keeps its name from stop to stop
+    title: str
+    values: Tensor
+    ends: Ends | None = None  # None: cells
+    shape: str = ""
+    above: tuple[str, Tensor] | None = None  # a matrix, or the query, that makes the numbers
+    foot: tuple[str, Tensor] | None = None  # the column's sum (m,)
+    tips: Sequence[Sequence[str]] = ()  # how each number comes about
+    asked: bool = False  # empty until the question is answered
+
+    @property
+    def places(self) -> int:
+        """Decimals: none where all numbers are whole."""
+        known = torch.cat([each.flatten() for each in (self.values, self.foot[1] if self.foot else self.values)])
+        return 0 if bool((known == known.round()).all()) and self.ends != SHARE else 2
+
+    def data(self, answered: bool) -> dict[str, Any]:
+        """The column as the browser gets it."""
+        empty = self.asked and not answered
+        rows, above = self.values.reshape(len(self.values), -1), self.above
+        return {
+            "name": self.name, "title": self.title, "shape": self.shape, "places": self.places,
+            "kind": "cells" if self.ends is None else "share" if self.ends == SHARE else "bars",
+            "ends": list(self.ends or SHARE), "across": rows.shape[1],
+            "rows": [] if empty else _rows(rows), "tips": [] if empty else list(map(list, self.tips)),
+            "above": above and {"title": above[0], "rows": [] if empty else _rows(above[1].reshape(-1, above[1].shape[-1]))},
+            "foot": self.foot and {"title": self.foot[0], "row": [] if empty else _rows(self.foot[1].reshape(1, -1))[0]},
+        }  # fmt: skip
+
+    def chart(self, words: Sequence[str]) -> Drawing:
+        """The column as a static picture."""
+        if self.ends is not None:
+            frame = pd.DataFrame({"token": list(words), self.title: self.values.flatten().tolist()})
+            low, high = self.ends
+            return drawing(bar_list, frame, self.title, width=110, domain=(low, high + 0.35 * (high - low)))
+        across = [str(n + 1) for n in range(self.values.shape[1])]
+        look = {
+            "columns": across,
+            "kind": "signed",
+            "names": ("", "number"),
+            "cell": (46, 34),
+            "numbers": f".{self.places}f",
+        }
+        return drawing(heatmap, self.values, list(words), **look)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A dot, or an arrow from `origin`, in a plane."""
+
+    name: str
+    label: str
+    at: Point
+    origin: Point | None = None
+    kind: str = ""  # "ink", "a", "b", "minus", "chain"
+    width: float = 0.0  # of an arrow, 0 to 1
+    tip: str = ""
+    before: tuple[Point | None, Point] | None = None  # origin and place until the question is answered
+    asked: bool = False  # not there until then
+
+    def data(self, answered: bool) -> dict[str, Any]:
+        """The mark as the browser gets it."""
+        origin, at = (self.origin, self.at) if answered or not self.before else self.before
+        place = {"at": _point(at), "origin": origin and _point(origin)}
+        return {
+            "name": self.name,
+            "label": self.label,
+            "kind": self.kind,
+            "width": round(self.width, 3),
+            "tip": self.tip,
+        } | place
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Vectors of two numbers, or places by two numbers."""
+
+    name: str
+    title: str
+    marks: tuple[Mark, ...]
+    ends: tuple[Ends, Ends]
+    axes: tuple[str, str] = ("", "")
+    corners: tuple[str, str] = ("", "")  # said above and below the diagonal, which is drawn for them
+
+    def data(self, answered: bool) -> dict[str, Any]:
+        """The plane as the browser gets it."""
+        shown = [mark.data(answered) for mark in self.marks if answered or not mark.asked]
+        return {
+            "name": self.name, "title": self.title, "marks": shown, "ends": list(map(list, self.ends)),
+            "axes": list(self.axes), "corners": list(self.corners),
+        }  # fmt: skip
+
+    def chart(self, theme: Theme) -> Any:
+        """The plane as a static picture."""
+        hues = {
+            "a": theme.sentence_a,
+            "b": theme.sentence_b,
+            "ink": theme.ink,
+            "minus": theme.signed[0],
+            "chain": theme.sentence_b,
+        }
+        rows = [
+            (*(mark.origin or mark.at), *mark.at, mark.label, hues.get(mark.kind, theme.weights[4]))
+            for mark in self.marks
+        ]
+        frame = pd.DataFrame(rows, columns=["x0", "y0", "x", "y", "label", "colour"])
+        return moves(frame, theme, self.ends, self.axes)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The part of the picture that a stop shows."""
+
+    finding: str
+    words: Sequence[str] = ()
+    columns: tuple[Column, ...] = ()
+    planes: tuple[Plane, ...] = ()
+    asks: int = -1  # the word whose query it is
+    lit: int = -1  # the row that is lit at first
+    hidden: int = -1
+    lines: Sequence[str] = ()  # of each word: its arithmetic
+    sentences: tuple[tuple[str, str, str, str], ...] = ()  # text before the word, the word, text after it, its kind
+    note: str = ""
+
+
+def square(*vectors: Tensor, room: float = 0.5) -> tuple[Ends, Ends]:
+    """The ends of a plane that holds these vectors (..., 2) and the origin, the same for both axes."""
+    every = torch.cat([vector.reshape(-1, 2) for vector in vectors] + [vectors[0].new_zeros(1, 2)])
+    ends = float(every.min()) - room, float(every.max()) + room
+    return ends, ends
+
+
+def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
+    """The data of the component `stage`, by its schema. outline: the path's boxes; without a scene they are all."""
+    shown = scene or Scene("")
+    return {
+        "version": VERSION, "key": KEY, "stop": stop, "outline": list(outline),
+        "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
+        "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
+        "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",
+        "columns": [column.data(answered) for column in shown.columns],
+        "planes": [plane.data(answered) for plane in shown.planes],
+        "sentences": [list(each) for each in shown.sentences],
+    }  # fmt: skip
+
+
+def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
+    """The panel of an answered stop."""
+    charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
+    charts |= {plane.title: plane.chart for plane in scene.planes}
+    panel = lesson_panel(NAME, scene.finding, charts, columns=4, note="")
+    live = Live("stage", stage_data(scene, outline, stop, answered=True))
+    return replace(panel, alt=live.data["about"], live=live)
+
+
+def _about(scene: Scene, answered: bool) -> str:
+    """The picture in words."""
+    parts = [scene.finding] if answered else ["The answer is still empty."]
+    for column in scene.columns:
+        if answered or not column.asked:
+            texts = (numbers.vector(row, column.places) for row in column.values.reshape(len(column.values), -1))
+            parts.append(f"{column.title}: {', '.join(f'{word} {text}' for word, text in zip(scene.words, texts))}.")
+    for plane in scene.planes:
+        marks = [mark for mark in plane.data(answered)["marks"] if mark["label"]]
+        said = ", ".join(f"{mark['label']} at {mark['at'][0]}, {mark['at'][1]}".replace("-", "−") for mark in marks)
+        parts.append(f"{plane.title}: {said}.")
+    return " ".join(parts)
+
+
+def _rows(matrix: Tensor) -> list[list[float | str]]:
+    """Numbers, to four decimals; minus infinity as a text."""
+    return [[round(value, 4) if value > -torch.inf else "−∞" for value in row] for row in matrix.tolist()]
+
+
+def _point(at: Point) -> list[float]:
+    return [round(float(part), 3) for part in at]

@@ -1,0 +1,139 @@
+"""The component `stage` in a real Chromium: the path's parts, rows and their numbers, planes, and the way from state to state."""
+
+import json
+from functools import cache, partial
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.learn.from_scratch.lesson_pages import mix, random_projections, residual, softmax
+from selfattn.panel import Live
+from selfattn.views.stage import stage_data
+from tests.browser.component import BOXES, cut_or_met, focused, overlaps, settle
+
+pytestmark = pytest.mark.browser
+OUTLINE = [
+    {"text": f"part {n}", "stop": f"stop-{n}", "state": state} for n, state in enumerate(("past", "now", "to come"))
+]
+SCENES = {"projections": random_projections, "three-words": softmax, "mix": mix, "residual": residual}
+
+
+@cache
+def data(stop, answered=True):
+    """A stop's data, as the page sends them; the question is not answered, so that no widget is drawn."""
+    return json.loads(json.dumps(Live("stage", stage_data(SCENES[stop].draw(False), OUTLINE, stop, answered)).data))
+
+
+@pytest.fixture
+def shown(open_component):
+    return partial(open_component, "stage")
+
+
+def change(page, to):
+    page.evaluate("data => { show(data); }", to)
+    settle(page)
+
+
+def bars(page, name):
+    """Each bar of a column: its part of the track, and the number beside it."""
+    part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
+    rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
+    return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
+
+
+def test_a_part_of_the_path_is_a_button_and_tells_where_it_leads(shown):
+    page = shown(data("mix"))
+    expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
+    page.get_by_role("button", name="part 2").click()
+    page.get_by_role("button", name="part 2").click()  # each click counts
+    assert page.evaluate("told") == [["stop", "stop-2"]] * 2
+
+
+def test_a_share_is_as_long_as_it_is_large_and_nothing_moves_the_scale(shown):
+    page, weights = shown(data("three-words")), [0.0184, 0.3120, 0.0184, 0.0184, 0.6327]
+    lengths, texts = bars(page, "weights")
+    assert lengths == pytest.approx(weights, abs=0.01) and texts == ["0.02", "0.31", "0.02", "0.02", "0.63"]
+    parts = page.locator(".part").evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
+    assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
+
+
+def test_before_the_answer_what_is_asked_is_empty(shown):
+    page = shown(data("three-words", answered=False))
+    assert page.locator("[data-name='scaled 4'] .bar").count() == 1
+    assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
+    expect(page.locator(".finding")).to_have_text("")
+    expect(page.get_by_role("group")).to_have_accessible_name("The answer is still empty. score ÷ √2: The [−1.41], bank [1.41], "
+        "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
+
+
+def test_a_row_writes_its_arithmetic_by_mouse_and_by_keyboard(shown):
+    page = shown(data("mix"))
+    line = page.locator(".line")
+    expect(line).to_have_text("river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)")
+    page.locator("[data-name='value 1']").hover()
+    expect(line).to_have_text("bank: 0.31 × [0, 0] = [0.00, 0.00] (rounded)")
+    page.locator(".word").first.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    assert focused(page) == "word 4"
+    expect(line).to_contain_text("river: 0.63")
+    expect(page.locator(".word").last).to_have_accessible_name(
+        "river: weight 0.63; value −3, 3; weight × value −1.90, 1.90. river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)"
+    )
+
+
+def test_the_answer_is_a_movement_from_state_to_state(shown):
+    """The dot is on its way for a while, and arrives; what both states share stays one node's place."""
+    page = shown(data("residual", answered=False), motion="no-preference")
+    place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
+    place += " : m.querySelector('.point').getBBox().x }"
+    start = page.evaluate(place)
+    seen = page.evaluate(
+        f"data => new Promise(done => {{ const seen = []; show(data); const look = () => {{ seen.push(({place})());"
+        " seen.length < 400 && seen.at(-1) !== seen.at(-40) ? requestAnimationFrame(look) : done(seen) }; look() })",
+        data("residual"),
+    )
+    assert seen[0] == pytest.approx(start, abs=25) and min(seen) == seen[-1] < start - 60
+    assert any(seen[-1] + 10 < each < start - 20 for each in seen)  # on its way
+
+
+def test_who_wants_no_movement_gets_none(shown):
+    page = shown(data("residual", answered=False))
+    change(page, data("three-words"))
+    assert page.evaluate("shadow.getAnimations().length") == 0
+    assert bars(page, "weights")[1][4] == "0.63"
+
+
+def test_the_focus_stays_when_the_picture_goes_on(shown):
+    page = shown(data("three-words", answered=False))
+    page.get_by_role("button", name="part 2").focus()
+    change(page, data("mix"))
+    assert focused(page) == "part 2"
+
+
+def test_text_is_text(shown):
+    given = {**data("mix"), "words": ["<b>The</b>", *data("mix")["words"][1:]]}
+    page = shown(given)
+    expect(page.locator(".word").first).to_have_text("<b>The</b>")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("stop", SCENES)
+def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop, scheme):
+    page = shown(data(stop), scheme=scheme)
+    texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
+    assert cut_or_met(page, texts, (368, 620, 760)) == []
+    assert overlaps(page.evaluate(BOXES, "svg .name")) == []
+
+
+def test_minus_infinity_is_a_text_without_a_bar(shown):
+    given = data("three-words")
+    masked = {**given["columns"][0], "rows": [*given["columns"][0]["rows"][:4], ["−∞"]]}
+    page = shown({**given, "columns": [masked, *given["columns"][1:]]})
+    expect(page.locator("[data-name='scaled 4']")).to_have_text("−∞")
+    assert page.locator("[data-name='scaled 4'] .bar").count() == 0
+
+
+def test_a_stage_with_other_data_is_refused():
+    with pytest.raises(Exception, match="asks must be integer"):
+        Live("stage", {**data("mix"), "asks": "bank"})
