@@ -2,6 +2,7 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
 const BLANK = "\u00a0"; // a line without text keeps its height
+const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
@@ -83,8 +84,9 @@ function findingPart(view) {
 
   /** The finding's number, word and senses in the colours that the pictures give them. */
   function coloured({ finding: text, word, sides, way }) {
-    const named = sides.findIndex((side) => side.named.length);
-    if (named < 0 || !way) return [text];
+    const { leading } = view;
+    const named = [leading, 1 - leading].find((side) => sides[side].named.length);
+    if (named === undefined || !way) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
     const kinds = new Map([
       [quoted(telling ?? ""), at === undefined ? "" : "telling"],
@@ -132,15 +134,28 @@ function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
   const paint = () => sides.forEach((side) => side.paint());
+  const hint = element("p", "hint");
+  const show = () => write(hint, view.data.hint);
   const layOut = () => {
+    const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
+    fit(node, nodes, beside);
     const all = sides.map((side) => side.arcs());
     const rooms = all.map(({ room, first }) => (first ? room : 0));
-    const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
-  const shares = view.data.sides.some(({ words }) => words.some(({ share }) => share !== null));
-  const hint = shares && !view.data.guess ? [element("p", "hint", "Click a word to hide it.")] : [];
-  return { node: element("div", "sentences", [...nodes, ...hint]), paint, layOut };
+  const node = element("div", "sentences", [...nodes, hint]);
+  return { node, show, paint, layOut };
+}
+
+/** Set the largest type in which both sentences keep to one line each; where none does, the smallest but one. */
+function fit(node, sentences, beside) {
+  node.style.removeProperty("--size");
+  if (!beside) return;
+  flag(node, { single: true });
+  const share = Math.min(...sentences.map(({ clientWidth, firstChild }) => (clientWidth - 4) / firstChild.scrollWidth));
+  flag(node, { single: false });
+  const size = Math.floor(TYPE.largest * share);
+  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : Math.min(size, TYPE.largest)}px`);
 }
 
 function sentencePart(view, side) {
@@ -261,11 +276,11 @@ function headsPart(view) {
     write(badge, known ? name : "");
     assign(badge, "class", `badge ${name.toLowerCase()}`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const small = !level ? "" : share < level ? "; all of it is noise" : "; noise isn't known for one head";
+    const small = !level ? "" : share < level ? "; all of it is noise" : "; a small move may be noise";
     write(
       how,
       about.reason ||
-        (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}; click one for its weights` : ""),
+        (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}. Click one for its weights.` : ""),
     );
     write(away, `away ${percent(-largest)}`);
     write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
@@ -283,7 +298,7 @@ function headsPart(view) {
 
 function barsPart(view) {
   const [title, habit] = [element("h3"), element("p", "small")];
-  const note = element("p", "small", "attention weight: what the head reads, not what that changes");
+  const note = element("p", "small", "Attention weights: what the head reads, not what that changes.");
   const lists = view.data.sides.map((side) => tokenList(view, side));
   const nodes = lists.map((list) => list.node);
 
@@ -304,8 +319,13 @@ function barsPart(view) {
 
 /** A bar for each token of a sentence. */
 function tokenList(view, { name, tokens }) {
-  const rows = tokens.map((token) => {
-    const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
+  const marks = (token, i) => (token.special && { 0: " (start)", [tokens.length - 1]: " (end)" }[i]) || "";
+  const rows = tokens.map((token, i) => {
+    const [text, bar, value] = [
+      element("bdi", "token", token.text + marks(token, i)),
+      element("span", "bar"),
+      element("span", "value"),
+    ];
     flag(text, { special: token.special, self: token.chosen });
     return { token, text, bar, value, node: element("li", {}, [text, element("span", "track", [bar, value])]) };
   });
