@@ -244,7 +244,7 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    noise = f"Moves under {_percent(level)} count as noise: moves that small often go the wrong way."
+    noise = f"Moves under {_percent(level)} count as noise: over many sentences, moves that small often go away from the other sense."
     lines = [
         *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
         *([noise] if over_many and pair.senses and not math.isnan(level) else []),
@@ -304,11 +304,11 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     own = over_many.of()["accuracy"]
     whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
     clue = "The clue may be spread over several words. " if unnamed else ""
-    n, chance = numbers.count(_sentences(over_many)), 0.5
+    n, many, chance = numbers.count(_sentences(over_many)), numbers.count(over_many.words["word"].nunique()), 0.5
     return {
         "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
         f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "title": f"{clue}Over {n} labelled sentences the encoder finds the right sense.",
+        "title": f"{clue}Over {n} labelled sentences, with {many} words like this one, the encoder finds the right sense.",
         "bars": [
             {"name": "with all words", "value": whole},
             {"name": "without the most telling word", "value": without},

@@ -2,7 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 46; // where A and B would meet, B has a row of its own
+const ROW = 50; // where A and B would meet, B has a row of its own
 const NOISE = "Noise level: moves this long or longer go the wrong way at most once for eight times toward.";
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
