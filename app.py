@@ -30,7 +30,7 @@ def show() -> None:
     # Streamlit leaves 6 rem of space above the first line; the main view needs that space for its second row. Captions are
     # st.text.
     one_entry_a_page(
-        "<style>[data-testid=stMainBlockContainer]{padding:.8rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
+        "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history{display:none}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.

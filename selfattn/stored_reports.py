@@ -118,7 +118,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 KINDS = {
     "separation": Kind(senses.SeparationReport, 2, labelled_sentences, senses.separation),
     "sense_means": Kind(AllSenseMeans, 2, labelled_sentences, all_sense_means),
-    "hidden_words": Kind(senses.HiddenWordsReport, 2, labelled_sentences, senses.hidden_words),
+    "hidden_words": Kind(senses.HiddenWordsReport, 3, labelled_sentences, senses.hidden_words),
     "head_profiles": Kind(senses.HeadProfiles, 2, labelled_sentences, senses.head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "unrelated_pairs": Kind(senses.UnrelatedPairs, 1, labelled_sentences, senses.unrelated_pairs),

@@ -69,6 +69,9 @@ class HiddenWordsReport(OfTables):
     # word, layer, head, share (hiding each row's word of the largest share in this head alone, by gradient: the mean over a
     # sense's rows, then the senses; sums over heads fall short of hiding in all at once), low, high (rows are drawn
     # within each sense), leads (in how many of these resamples this head has the largest share, 0 to 1)
+    one_head: pd.DataFrame
+    # word, row, largest, smallest: the shares of the row's word of the largest share, hidden in one head alone, by gradient;
+    # NaN where that can't be had
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" where all have
 
@@ -94,6 +97,12 @@ class HiddenWordsReport(OfTables):
     def level(self) -> NoiseLevel:
         """The share from which a word may be named; NaN where there is none, or fewer than 300 sentences."""
         return noise_level(*self._extremes, RESAMPLES)
+
+    @cached_property
+    def head_level(self) -> NoiseLevel:
+        """As `level`, of a word hidden in one head alone: the sentences' largest shares in a head against their smallest."""
+        known = self.one_head.dropna()
+        return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
         """How many of the words' moves about this long go in the wrong direction, 0 to 1; NaN where none is about this long."""
@@ -163,6 +172,7 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
     return HiddenWordsReport(
         words=pd.concat([each.words for each in reports], ignore_index=True),
         agreement=_agreement([each.agreement for each in reports]),
+        one_head=pd.concat([each.one_head for each in reports], ignore_index=True),
         rejected=rejected,
         reason=reason,
         **{name: pd.concat([*own[name], every[name]], ignore_index=True) for name in keys},
@@ -194,6 +204,9 @@ def _of_word(rankings: WordRankings, name: str, own: pd.DataFrame, judged: Calla
             columns=["word", "senses", "named", "low", "high", "n"],
         ),
         heads=_head_shares(name, pd.DataFrame(encoder.all_heads, columns=["layer", "head"]), by_head, senses),
+        one_head=pd.DataFrame(
+            {"word": name, "row": own.index, "largest": by_head.max(axis=1), "smallest": by_head.min(axis=1)}
+        ),
         rejected=own.iloc[:0],
         reason="",
     )

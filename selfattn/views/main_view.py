@@ -119,7 +119,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None), line=line, named=named, level=level,
+        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None), line=line, named=named, level=level,
         over_many=over_many, profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair),
         head=head,
     )  # fmt: skip
@@ -240,16 +240,14 @@ def _below(
     level: float,
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
-    """The lines under the finding: the encoder, what hiding is, and what a reader must know of this pair."""
-    word, found, name = f'"{_word(pair)}"', _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
+    """The lines under the finding: what a reader must know of this pair."""
+    found = _answer(pair, named, level)
     if not leading_words(pair):
-        return [f"Encoder {name}.", *_notes(pair)]
-    noise = f"Moves under {_percent(level)} count as noise: moves that small often go the wrong way."
-    which = f'"{pair.words[found[0]][found[1]].label}"' if found else "the hidden word"
+        return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
+    noise = f"Moves under {_percent(level)} count as noise: over many sentences, moves that small often go away from the other sense."
     lines = [
         *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
         *([noise] if over_many and pair.senses and not math.isnan(level) else []),
-        f"Hiding means: {word} can't attend to {which} in any head of {name}; other words still can.",
         *_notes(pair),
     ]
     if pair.senses is None:
@@ -264,6 +262,14 @@ def _below(
             else "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named."
         )
     return lines
+
+
+def _hint(encoder: Encoder, pair: HiddenPair) -> str:
+    """The line under the sentences: what a click does. "" where no word can be hidden."""
+    if not leading_words(pair):
+        return ""
+    does = f'"{_word(pair)}" then can\'t attend to it in any head of {_short_name(encoder)}; other words still can.'
+    return f"Click a word to hide it: {does}"
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
@@ -298,11 +304,11 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     own = over_many.of()["accuracy"]
     whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
     clue = "The clue may be spread over several words. " if unnamed else ""
-    n, chance = numbers.count(_sentences(over_many)), 0.5
+    n, many, chance = numbers.count(_sentences(over_many)), numbers.count(over_many.words["word"].nunique()), 0.5
     return {
         "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
         f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "title": f"{clue}Over {n} labelled sentences the encoder finds the right sense.",
+        "title": f"{clue}Over {n} labelled sentences, with {many} words like this one, the encoder finds the right sense.",
         "bars": [
             {"name": "with all words", "value": whole},
             {"name": "without the most telling word", "value": without},
@@ -432,6 +438,10 @@ def _most_to_another(sides: Sequence[Attended]) -> Head:
 
 def _word(pair: HiddenPair) -> str:
     return pair.placed[0].word.text
+
+
+def _short_name(encoder: Encoder) -> str:
+    return encoder.title.rsplit("/", 1)[-1]
 
 
 def _others(pair: HiddenPair) -> list[bool]:

@@ -89,6 +89,7 @@ def way_data(
     *,
     finding: str,
     below: Sequence[str],
+    hint: str,
     beyond: Mapping[str, Any],
     line: Line | None,
     named: Sequence[Sequence[int]],
@@ -110,6 +111,7 @@ def way_data(
         "word": pair.placed[0].word.text,
         "finding": isolated_words(finding),
         "below": list(map(isolated_words, below)),
+        "hint": isolated_words(hint),
         "beyond": dict(beyond),
         "guess": False,
         "sides": [
@@ -122,6 +124,7 @@ def way_data(
             "heads": encoder.n_heads,
             "habits": _habits(profiles),
             "reason": reason,
+            "level": None if between is None or math.isnan(between.head_level.level) else between.head_level.level,
         },
         "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head},
     }
@@ -143,8 +146,8 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
         }
         for side in data["sides"]
     ]
-    asked = {"finding": question, "below": [], "beyond": {"text": ""}, "guess": True, "sides": sides, "way": None}
-    return {**data, **asked, "chosen": {"hidden": [None, None], "head": 0}}
+    asked = {"finding": question, "below": [], "hint": "", "beyond": {"text": ""}, "guess": True, "sides": sides}
+    return {**data, **asked, "way": None, "chosen": {"hidden": [None, None], "head": 0}}
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:

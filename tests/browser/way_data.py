@@ -95,9 +95,8 @@ def way_data(
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
         "finding": finding or 'Hide "river", and "bank" moves toward money house, by 44 % of the gap between the two senses.',
-        "below": [
-            f'all-MiniLM-L6-v2: in every head, "{word}" may not attend to the hidden word; other words still may.',
-        ],
+        "below": ["Moves under 21 % count as noise: over many sentences, moves that small often go away from the other sense."],
+        "hint": "" if guess else f"Click a word to hide it: \"{word}\" then can't attend to it in any head.",
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
             " (all words 92 %, guessing 50 %).",
@@ -121,7 +120,7 @@ def way_data(
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
             "about": f'Every "{word}" projected onto the line from the mean of {names[0]} to the mean of {names[1]}.',
         },
-        "heads": {**size, "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": ""},
+        "heads": {**size, "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": "", "level": 0.06},
         "chosen": {"hidden": [None, None], "head": 10},
         **more,
     }  # fmt: skip

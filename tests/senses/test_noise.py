@@ -65,7 +65,7 @@ def test_no_level_of_few_sentences_or_of_noise():
 def test_chance_counts_moves_about_as_long():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
-    report = HiddenWordsReport(words, *[pd.DataFrame()] * 5, reason="")
+    report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
     assert report.chance_of(0.1) == 2 / 5
     assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 

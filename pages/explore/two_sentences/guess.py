@@ -31,7 +31,7 @@ def show(pair: HiddenPair) -> None:
         st.text(said, width="content")
         link = view_link(page.encoder, **dict(st.query_params) | {LINK: "yes"})
         st.markdown(f"[Ask a friend the same]({link})", width="content")
-    st.button("Guess first", key="guess_first", on_click=session.GUESS.set, args=(ASKED,))
+    st.button("Guess it yourself", key="guess_first", on_click=session.GUESS.set, args=(ASKED,))
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:

@@ -214,7 +214,7 @@ function headMap(layers, heads, choose, preview) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {
       const value = values?.[head] ?? null;
-      const drawing = [value, largest, head === chosen, head === shown, said?.[head]].join();
+      const drawing = [value, largest, printed, head === chosen, head === shown, said?.[head]].join();
       if (drawing === drawn[head]) return;
       drawn[head] = drawing;
       const depth = clamp(Math.abs(value) / largest, 1);

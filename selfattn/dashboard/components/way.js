@@ -2,6 +2,7 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
 const BLANK = "\u00a0"; // a line without text keeps its height
+const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
@@ -79,12 +80,12 @@ class WayView extends View {
 
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
-  const beyond = element("section", "beyond");
 
   /** The finding's number, word and senses in the colours that the pictures give them. */
   function coloured({ finding: text, word, sides, way }) {
-    const named = sides.findIndex((side) => side.named.length);
-    if (named < 0 || !way) return [text];
+    const { leading } = view;
+    const named = [leading, 1 - leading].find((side) => sides[side].named.length);
+    if (named === undefined || !way) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
     const kinds = new Map([
       [quoted(telling ?? ""), at === undefined ? "" : "telling"],
@@ -98,15 +99,23 @@ function findingPart(view) {
   const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
 
   const show = () => {
-    const { text, title, bars, link } = view.data.beyond;
     finding.replaceChildren(...coloured(view.data));
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
+  };
+  return { node: element("div", {}, [finding, below]), show };
+}
+
+/** What holds beyond this pair. */
+function beyondPart(view) {
+  const node = element("section", "beyond");
+  const show = () => {
+    const { text, title, bars, link } = view.data.beyond;
     const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
     const said = element("p", {}, [bars ? title : text, ...more]);
-    beyond.replaceChildren(...(bars ? [element("h3", {}, "In general"), said, partsOf(bars, text)] : [said]));
-    assign(beyond, "hidden", text ? null : "");
+    node.replaceChildren(element("h3", {}, "In general"), said, ...(bars ? [partsOf(bars, text)] : []));
+    assign(node, "hidden", text ? null : "");
   };
-  return { node: element("div", "top", [element("div", {}, [finding, below]), beyond]), show };
+  return { node, show };
 }
 
 /** A text in parts: before, at and after each of the `sought` texts. */
@@ -132,15 +141,28 @@ function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
   const paint = () => sides.forEach((side) => side.paint());
+  const hint = element("p", "hint");
+  const show = () => write(hint, view.data.hint);
   const layOut = () => {
+    const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
+    fit(node, nodes, beside);
     const all = sides.map((side) => side.arcs());
     const rooms = all.map(({ room, first }) => (first ? room : 0));
-    const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
-  const shares = view.data.sides.some(({ words }) => words.some(({ share }) => share !== null));
-  const hint = shares && !view.data.guess ? [element("p", "hint", "Click a word to hide it.")] : [];
-  return { node: element("div", "sentences", [...nodes, ...hint]), paint, layOut };
+  const node = element("div", "sentences", [...nodes, hint]);
+  return { node, show, paint, layOut };
+}
+
+/** Set the largest type in which both sentences keep to one line each; where none does, the smallest but one. */
+function fit(node, sentences, beside) {
+  node.style.removeProperty("--size");
+  if (!beside) return;
+  flag(node, { single: true });
+  const share = Math.min(...sentences.map(({ clientWidth, firstChild }) => (clientWidth - 4) / firstChild.scrollWidth));
+  flag(node, { single: false });
+  const size = Math.floor(TYPE.largest * share);
+  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : Math.min(size, TYPE.largest)}px`);
 }
 
 function sentencePart(view, side) {
@@ -241,7 +263,7 @@ function headsPart(view) {
     if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
-  const bars = barsPart(view);
+  const [bars, beyond] = [barsPart(view), beyondPart(view)];
 
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
   function effects(side, at) {
@@ -262,12 +284,10 @@ function headsPart(view) {
     write(badge, known ? name : "");
     assign(badge, "class", `badge ${name.toLowerCase()}`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const small = !level ? "" : share < level ? "; all of it is noise" : "; noise isn't known for one head";
-    write(
-      how,
-      about.reason ||
-        (values ? `a cell: how far ${quoted(word)} then moves${gradient}${small}; click one for its weights` : ""),
-    );
+    const noise =
+      about.level === null ? "; small moves may be noise" : `; under ${percent(about.level)} counts as noise`;
+    const small = !level ? "" : share < level ? "; all of it is noise" : noise;
+    write(how, about.reason || (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}.` : ""));
     write(away, `away ${percent(-largest)}`);
     write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
     const count = together?.heads.length === 3 ? "three" : together?.heads.length;
@@ -275,38 +295,59 @@ function headsPart(view) {
     write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
     assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
-    map.paint({ label, values, largest, printed: PRINTED, chosen: view.head, shown: view.hoveredHead });
+    const printed = Math.min(PRINTED, ...(together?.heads ?? []).map((head) => Math.abs(values?.[head] ?? PRINTED)));
+    map.paint({ label, values, largest, printed, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);
-  return { node: element("div", "heads", [effect, bars.node]), paint };
+  return { node: element("div", "heads", [effect, bars.node, beyond.node]), show: beyond.show, paint };
 }
 
 function barsPart(view) {
-  const [title, habit] = [element("h3"), element("p", "small")];
-  const note = element("p", "small", "attention weight: what the head reads, not what that changes");
+  const [badge, title, habit] = [element("span"), element("h3"), element("p", "small")];
+  const note = element("p", "small");
   const lists = view.data.sides.map((side) => tokenList(view, side));
-  const nodes = lists.map((list) => list.node);
+  const both = element(
+    "div",
+    "lists",
+    lists.map((list) => list.node),
+  );
 
   function paint() {
-    const { word, heads: about } = view.data;
+    const { word, heads: about, sides } = view.data;
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
-    write(title, `H${headName(head, about.heads).slice(1)}: what ${quoted(word)} attends to`);
+    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else neither sentence is asked about
+    assign(badge, "hidden", one ? null : "");
+    assign(badge, "class", `badge ${sides[asked].name.toLowerCase()}`);
+    write(badge, sides[asked].name);
+    write(title, `What ${quoted(word)} attends to`);
+    write(note, `Attention weights of ${headName(head, about.heads)}: what it reads, not what that changes.`);
     write(
       habit,
       about.habits[head] ? `Over many sentences this head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK,
     );
-    lists.forEach((list, side) => list.paint(head, view.hidden[side], side === asked ? at : undefined));
+    flag(both, { stacked: one });
+    lists.forEach((list, side) => {
+      list.paint(head, view.hidden[side], side === asked ? at : undefined);
+      flag(list.node, { other: one && side !== asked }); // out of sight, but its height stays
+      assign(list.badge, "hidden", one ? "" : null);
+    });
   }
 
-  return { node: element("section", "reads", [title, note, element("div", "lists", nodes), habit]), paint };
+  const reads = element("section", "reads", [element("div", "titled", [badge, title]), note, both, habit]);
+  return { node: reads, paint };
 }
 
 /** A bar for each token of a sentence. */
 function tokenList(view, { name, tokens }) {
-  const rows = tokens.map((token) => {
-    const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
+  const marks = (token, i) => (token.special && { 0: " (start)", [tokens.length - 1]: " (end)" }[i]) || "";
+  const rows = tokens.map((token, i) => {
+    const [text, bar, value] = [
+      element("bdi", "token", token.text + marks(token, i)),
+      element("span", "bar"),
+      element("span", "value"),
+    ];
     flag(text, { special: token.special, self: token.chosen });
     return { token, text, bar, value, node: element("li", {}, [text, element("span", "track", [bar, value])]) };
   });
@@ -325,7 +366,6 @@ function tokenList(view, { name, tokens }) {
   /** asked: the word that the heads are shown for; undefined on the other side. */
   function paint(head, hidden, asked) {
     const weights = numbersOf(view.data.sides["AB".indexOf(name)].weights[head], 1000);
-    flag(node, { other: asked === undefined });
     rows.forEach(({ token, text, bar, value, node: row }, i) => {
       const subject = token.at !== null && token.at === asked;
       flag(text, { hidden: token.at !== null && token.at === hidden, subject });
@@ -338,5 +378,5 @@ function tokenList(view, { name, tokens }) {
       list.scrollTop = rows[weights.indexOf(Math.max(...weights))].node.offsetTop - list.clientHeight / 2;
     last = head;
   }
-  return { node, paint };
+  return { node, badge, paint };
 }

@@ -2,7 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 46; // where A and B would meet, B has a row of its own
+const ROW = 50; // where A and B would meet, B has a row of its own
 const NOISE = "Noise level: moves this long or longer go the wrong way at most once for eight times toward.";
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
@@ -118,12 +118,6 @@ function linePart(view) {
     );
   }
 
-  /** Place a text around `x`, within the picture. */
-  function centre(node, x, y) {
-    const size = node.getComputedTextLength();
-    move(node, clamp(x - size / 2, drawn.width - size), y);
-  }
-
   /** Each end's name, in its half of the way: under its tick, as far as that leaves it room. */
   function nameEnds(way) {
     write(key, way.dots.flat().length ? `Each dot: ${quoted(view.data.word)} in another labelled sentence.` : "");
@@ -186,9 +180,14 @@ function linePart(view) {
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
     noises.forEach((noise, side) => {
-      const seen = level !== null && (side === 1 || rows[0] === rows[1]); // above another row there is no room
-      write(noise, seen ? "noise" : "");
-      centre(noise, x(at[side] + (toward[side] * level) / 2), rows[side] + 28);
+      write(noise, level === null ? "" : "noise");
+      const size = noise.getComputedTextLength();
+      const left = clamp(x(at[side] + (toward[side] * level) / 2) - size / 2, width - size);
+      const free = labels.every(
+        (each) => each.y <= rows[side] || each.left > left + size || each.left + each.size < left,
+      );
+      if (!free) write(noise, ""); // another row's label is there
+      move(noise, left, rows[side] + 28);
     });
   }
 
