@@ -96,7 +96,7 @@ def test_two_words_of_the_second_encoder_equal_the_live_ones():
     assert report.level == (0.12, 0.1, 0.21)
     assert report.noise.set_index("share").loc[0.12].tolist() == [217, 25]
     live = hidden_words(mpnet, read[read["word"].isin(["bank", "pitcher"])])
-    for name in ("words", "accuracy", "between", "heads"):
+    for name in ("words", "accuracy", "between", "heads", "one_head"):
         own, now = (
             getattr(each, name).query("word in ('bank', 'pitcher')").reset_index(drop=True) for each in (report, live)
         )

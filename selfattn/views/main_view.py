@@ -119,9 +119,9 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None), line=line, named=named, level=level,
-        over_many=over_many, profiles=profiles, reason="" if measured_heads else _why_no_heads(encoder, pair),
-        head=head,
+        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None),
+        line=line, named=named, level=level, over_many=over_many, profiles=profiles,
+        reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
     question = f'Which word would change "{_word(pair)}" most? Click one.'
     run = {("AB"[each.side], each.word.start): each.share for each in heads if each.exact}
@@ -244,7 +244,10 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    noise = f"Moves under {_percent(level)} count as noise: over many sentences, moves that small often go away from the other sense."
+    noise = (
+        f"Moves under {_percent(level)} count as noise: over many sentences, moves that small often go away from the other "
+        "sense."
+    )
     lines = [
         *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
         *([noise] if over_many and pair.senses and not math.isnan(level) else []),

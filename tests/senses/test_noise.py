@@ -73,6 +73,7 @@ def test_chance_counts_moves_about_as_long():
 def test_noise_of_the_built_in_sentences(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert report.level == (0.21, 0.19, 0.31)
+    assert report.head_level == (0.05, 0.04, 0.05)  # in one head alone
     counts = report.noise.set_index("share")
     assert counts.loc[0.21].tolist() == [296, 35]
     largest = report.named.groupby(["word", "row"])["share"].max()

@@ -142,7 +142,7 @@ def test_the_plain_loops_agree_on_built_in_words(whole, encoder, words):
 @pytest.mark.slow
 def test_a_words_stored_numbers_equal_the_live_ones(whole, encoder):
     live = hidden_words(encoder, labelled_sentences().query("word == 'pitcher'"))
-    for name in ("words", "accuracy", "between", "heads"):
+    for name in ("words", "accuracy", "between", "heads", "one_head"):
         own, now = (getattr(each, name).query("word == 'pitcher'").reset_index(drop=True) for each in (whole, live))
         pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
 
