@@ -244,10 +244,7 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    noise = (
-        f"Moves under {_percent(level)} count as noise: over many sentences, moves that small often go away from the other "
-        "sense."
-    )
+    noise = f"Moves under {_percent(level)} count as noise: so small a move often goes the wrong way."
     lines = [
         *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
         *([noise] if over_many and pair.senses and not math.isnan(level) else []),
@@ -311,7 +308,7 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     return {
         "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
         f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "title": f"{clue}Over {n} labelled sentences, with {many} words like this one, the encoder finds the right sense.",
+        "title": f"{clue}In {n} labelled sentences of {many} words the encoder finds the right sense.",
         "bars": [
             {"name": "with all words", "value": whole},
             {"name": "without the most telling word", "value": without},

@@ -95,7 +95,7 @@ def way_data(
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
         "finding": finding or 'Hide "river", and "bank" moves toward money house, by 44 % of the gap between the two senses.',
-        "below": ["Moves under 21 % count as noise: over many sentences, moves that small often go away from the other sense."],
+        "below": ["Moves under 21 % count as noise: so small a move often goes the wrong way."],
         "hint": "" if guess else f"Click a word to hide it: \"{word}\" then can't attend to it in any head.",
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"

@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import cosine_similarity, normalize
 
 from pages.learn.from_scratch.class_materials import ASKED, MINUTES, PLAN, link, plain_question, rows
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
+from pages.learn.from_scratch.lesson_pages import CORE, FIRST, MERGED, NUMBERS, STEPS, STOPS, beside, neighbours
 from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
@@ -158,6 +158,12 @@ def test_previous_next_and_the_diagram_walk_the_path_and_write_the_address():
     at.selectbox(key="choice of stop").set_value("learned").run()
     assert at.button(key="next").disabled
     assert stop("nowhere").subheader[0].value == STOPS[CORE[0]].TITLE
+
+
+@pytest.mark.parametrize(("older", "now"), MERGED.items())
+def test_links_to_merged_stops_open_the_stop_that_has_them(older, now):
+    at = open_link(f"from-scratch?stop={older}")
+    assert [heading.value for heading in at.subheader][:1] == [STOPS[now].TITLE]
 
 
 def test_the_path_is_one_order():

@@ -254,7 +254,7 @@ def test_below_and_beyond(made, reports):
     _, panel = made("bank")
     assert list(map(plain, panel.live.data["below"])) == [
         "It stays nearer to river side. This holds for these two sentences.",
-        "Moves under 21 % count as noise: over many sentences, moves that small often go away from the other sense.",
+        "Moves under 21 % count as noise: so small a move often goes the wrong way.",
     ]
     beyond = panel.live.data["beyond"]
     assert plain(beyond["text"]) == (

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
+from pages.learn.from_scratch.lesson_pages import CORE, FIRST, MERGED, NUMBERS, STEPS, STOPS, beside, neighbours
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading, show_panel, this_page
 from selfattn.dashboard.live import show_live
@@ -135,7 +135,8 @@ def show_ways_on() -> None:
                 st.button(STOPS[slug].TITLE, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
 
 
-asked = st.query_params.get("stop")
+asked = st.query_params.get("stop", "")
+asked = MERGED.get(asked, asked)
 here = asked if asked in STOPS else CORE[0]
 before, after = neighbours(here)
 session.STOP.set(here)

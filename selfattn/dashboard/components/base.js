@@ -208,16 +208,17 @@ function headMap(layers, heads, choose, preview) {
 
   /**
    * Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one.
+   * Those below `noise` keep the colour of 0.
    * said: each value in words; without it they are percentages.
    */
-  function paint({ label, values, largest, printed, chosen, shown, said }) {
+  function paint({ label, values, largest, printed, noise = 0, chosen, shown, said }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {
       const value = values?.[head] ?? null;
-      const drawing = [value, largest, printed, head === chosen, head === shown, said?.[head]].join();
+      const drawing = [value, largest, noise, head === chosen, head === shown, said?.[head]].join();
       if (drawing === drawn[head]) return;
       drawn[head] = drawing;
-      const depth = clamp(Math.abs(value) / largest, 1);
+      const depth = Math.abs(value) < noise ? 0 : clamp(Math.abs(value) / largest, 1);
       const text = value === null ? "" : `: ${said ? said[head] : percent(value)}`;
       cell.style.setProperty("--depth", `${Math.round(depth * 100)}%`);
       flag(cell, { away: value < 0, deep: depth > 0.6, shown: head === shown });

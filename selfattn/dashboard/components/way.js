@@ -285,7 +285,7 @@ function headsPart(view) {
     assign(badge, "class", `badge ${name.toLowerCase()}`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
     const noise =
-      about.level === null ? "; small moves may be noise" : `; under ${percent(about.level)} counts as noise`;
+      about.level === null ? "; small moves may be noise" : `; under ${percent(about.level)} is noise, left grey`;
     const small = !level ? "" : share < level ? "; all of it is noise" : noise;
     write(how, about.reason || (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}.` : ""));
     write(away, `away ${percent(-largest)}`);
@@ -295,8 +295,7 @@ function headsPart(view) {
     write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
     assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
-    const printed = Math.min(PRINTED, ...(together?.heads ?? []).map((head) => Math.abs(values?.[head] ?? PRINTED)));
-    map.paint({ label, values, largest, printed, chosen: view.head, shown: view.hoveredHead });
+    map.paint({ label, values, largest, printed: PRINTED, noise: about.level ?? 0, chosen: view.head, shown: view.hoveredHead });
     bars.paint();
   }
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);
