@@ -94,6 +94,7 @@ def test_two_words_of_the_second_encoder_equal_the_live_ones():
     mpnet, read = load_encoder(os.environ["MPNET_FOLDER"], device="cpu"), labelled_sentences()
     report = stored("hidden_words", mpnet, read).report
     assert report.level == (0.12, 0.1, 0.21)
+    assert report.head_level == (0.04, 0.03, 0.06)
     assert report.noise.set_index("share").loc[0.12].tolist() == [217, 25]
     live = hidden_words(mpnet, read[read["word"].isin(["bank", "pitcher"])])
     for name in ("words", "accuracy", "between", "heads", "one_head"):

@@ -295,7 +295,15 @@ function headsPart(view) {
     write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
     assign(key, "hidden", values && way ? null : "");
     const label = `${title.textContent}: ${how.textContent}`;
-    map.paint({ label, values, largest, printed: PRINTED, noise: about.level ?? 0, chosen: view.head, shown: view.hoveredHead });
+    map.paint({
+      label,
+      values,
+      largest,
+      printed: PRINTED,
+      noise: about.level ?? 0,
+      chosen: view.head,
+      shown: view.hoveredHead,
+    });
     bars.paint();
   }
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);

@@ -27,7 +27,10 @@ _PATH = (  # a row: a stop of the core, the path in forty minutes, and those tha
 STOPS: dict[str, ModuleType] = {
     slug: import_module(f"{__name__}.{file}") for row in _PATH for slug, file in row.items()
 }
-MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}  # stops of older links, now part of others
+MERGED = {
+    "worked-example": "geometry",
+    "annotated-heatmap": "twelve-tokens",
+}  # stops of older links, now part of others
 CORE = tuple(next(iter(row)) for row in _PATH)
 NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
     slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(_PATH, 1) for place, slug in enumerate(row)
