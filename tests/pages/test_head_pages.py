@@ -80,9 +80,9 @@ def test_a_click_on_a_token_asks_for_its_row_and_nothing_else_is_taken_over(enco
     monkeypatch.setattr(kernel_figure.st, "query_params", params := {})
     sides = {name: encoder.encode(text).places("riverbanks")[0] for name, text in zip("AB", (A, B))}
     for value in (None, 3, [0], [2, 1], [0, 99], [0, -1], ["A", 1], [0, 1, 1], [0, 1.5]):
-        kernel_figure._choose(encoder, sides, "query", value)
+        kernel_figure._choose(encoder, sides, None, "query", value)
     assert not kept and not params
-    kernel_figure._choose(encoder, sides, "query", [1, 2])
+    kernel_figure._choose(encoder, sides, None, "query", [1, 2])
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 

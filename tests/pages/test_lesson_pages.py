@@ -162,7 +162,7 @@ def test_previous_next_and_the_diagram_walk_the_path_and_write_the_address():
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
 def test_links_to_merged_stops_open_the_stop_that_has_them(older, now):
-    at = open_link(f"from-scratch?stop={older}")
+    at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].TITLE]
 
 
