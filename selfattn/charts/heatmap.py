@@ -77,19 +77,12 @@ def heatmap(
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
-    if ends:
-        bar["values"] = np.linspace(-maximum, maximum, len(theme.signed)).tolist()
-        bar["labelExpr"] = (
-            f"abs(datum.value) > {0.75 * maximum} ? datum.label : abs(datum.value) < {0.25 * maximum} ? '0' : ''"
-        )
+    if ends:  # a swatch for each colour of the ramp, a number at its ends and its middle
         bar["title"] = [f"{sign} more in {name}" for sign, name in zip("+−", ends)]
-        bar |= {
-            "titleFontSize": 13,
-            "titleColor": theme.ink,
-            "labelFontSize": 13,
-            "labelColor": theme.ink,
-            "titleLimit": 0,
-        }
+        bar["values"] = np.linspace(-maximum, maximum, len(theme.signed)).tolist()
+        bar["labelExpr"] = f"abs(abs(datum.value) / {maximum} - 0.5) < 0.1 ? '' : {bar['labelExpr']}"
+        ink = {"titleColor": theme.ink, "labelColor": theme.ink}
+        bar |= {"titleFontSize": 13, "labelFontSize": 13, "titleLimit": 0, "columnPadding": 6, **ink}
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}

@@ -10,11 +10,12 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL, ROW = 380, (24, 38)  # pixels of all bars, and the least and the most of one
+TALL, ROW = 400, (24, 45)  # pixels of all bars, as of the map beside them, and the least and the most of one
 NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
-WIDTH, HEIGHT = 552, 285  # pixels, as they are drawn unless asked otherwise
+WIDTH, HEIGHT = 552, 215  # pixels, as they are drawn unless asked otherwise
 MINUS = ("difference", "least", "most")  # a head's distance and the ends of its interval, each minus `others`
-LAYERS, BESIDE = 12, 0.18  # layers that are named; room right of the heads, of theirs
+LAYERS, BESIDE = 12, 0.24  # layers that are named; room right of the heads, of theirs
+LINE = 16  # pixels of a line of text
 
 
 def difference_bars(
@@ -35,7 +36,7 @@ def difference_bars(
     x = field("difference", scale=span(min(0.0, float(values.min())), max(0.0, float(values.max()))), axis=None)
     legend = {
         "title": None, "orient": "top", "direction": "vertical", "symbolType": "square", "symbolSize": 150,
-        "labelFontSize": 14, "labelColor": theme.ink, "labelLimit": 0, "offset": 10,
+        "labelFontSize": 14, "labelColor": theme.ink, "labelLimit": 0, "offset": 5,
     }  # fmt: skip
     sides = [field(side, format=f".{places}f", title=name) for side, name in zip(("first", "second"), names)]
     bar = {
@@ -84,8 +85,15 @@ def beside_chance(
         "title": None, "grid": False, "labelFontSize": 13,
     }  # fmt: skip
     x = field("at", scale=span(-1.0, n * (1 + BESIDE)), axis=axis)
-    from_zero = {"format": "+.2~f", "tickCount": 6, "labelFontSize": 13, "titleFontSize": 14, "titlePadding": 10}
-    title = f"own {what} minus others'"
+    from_zero = {
+        "format": "+.2~f",
+        "labelExpr": "datum.value == 0 ? '0' : datum.label",
+        "tickCount": 6,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titlePadding": 10,
+    }
+    title = f"distance: own {what} − others'"
     y = field(
         "difference", scale=span(bottom - room, top + room), axis={**from_zero, "title": title, "titleColor": theme.ink}
     )
@@ -98,7 +106,7 @@ def beside_chance(
     ]
     at, written = {"x": x, "y": y}, {"x": x, "y": y, "text": nominal("text")}
     name = {"align": "left", "dx": 9, "dy": -9, "fontSize": 13.5, "fontWeight": "bold"}
-    said = {"align": "right", "fontSize": 13, "color": theme.ink, "lineBreak": "\n"}
+    said = {"align": "right", "fontSize": 13, "color": theme.ink, "lineBreak": "\n", "lineHeight": LINE}
     only = lambda test: [{"filter": test}]  # noqa: E731
     label = "", only("datum.text")
     layers = [
@@ -109,7 +117,7 @@ def beside_chance(
         marks("point", at, "", only({"field": "name", "equal": chosen}), size=150, color=theme.ink, strokeWidth=2),
         marks("text", {**written, "color": {"value": theme.background}}, *label, **name, stroke=theme.background, strokeWidth=4),
         marks("text", {**written, **ink}, *label, **name),
-        marks("text", written, "zero", baseline="line-bottom", dy=-5, **said),
+        marks("text", written, "zero", baseline="bottom", dy=-5 - 2 * LINE, **said),
         marks("text", {**written, "text": nominal("under")}, "zero", baseline="top", dy=8, **said),
     ]  # fmt: skip
     datasets = {

@@ -32,8 +32,7 @@ def about(names: Sequence[str], partner: str) -> str:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
     second = f"its {partner}" if explained else names[1]
-    each = f"Compare each head of {names[0]} with the same head of {second}{explained}"
-    return f"{each}. Click a head to see it on your sentence."
+    return f"Compare each head of {names[0]} with the same head of {second}{explained}."
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
@@ -87,16 +86,14 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
         where, than = _heads(names, heads)
         finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
-        notes = [
-            f"{one} against {other}, special tokens left out and the rest scaled to sum to 1. Of all words, {word} differs most."
-        ]
+        notes = [f"{one} against {other}, special tokens left out and the rest scaled to sum to 1."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
     if len(drawn) < len(frame):
         notes.append(f"The {len(drawn)} largest differences of {len(frame)}.")
     if compared.left_out:
         notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
     return _bars(
-        "row", finding, drawn, names, f"What {word} attends to: the map's outlined row", tables={"row": frame},
+        "row", finding, drawn, names, f"What {word} attends to: the outlined row", tables={"row": frame},
         note=" ".join(notes),
         method="Words only: without special tokens each row is scaled up to sum to 1 again, so a weight is larger here than on "
         "pages that show them. This is one head on one sentence; on another sentence other words may differ.",
@@ -133,11 +130,13 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], head
     """The differences of every word; the finding is about another word than the one at this place."""
     rest = compared.difference.abs()
     rest[at] = 0
-    finding = "No other word differs."
+    finding, note = "No other word differs.", ""
+    if compared.difference.any():
+        note = f"Of all words, {_mention(compared.words, at)} differs most: the outlined row."
     if rest.any():
         where = "the same head" if heads[0] == heads[1] else "the same heads"
         finding = f"In {where}, {_gives(compared, *_largest(rest))} than in {names[1]}."
-    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference"}
+    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
 
@@ -154,7 +153,9 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
     return divmod(int(matrix.argmax()), matrix.shape[1])
 
 
-def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, **look_of: Any) -> Panel:
+def _map(
+    name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
+) -> Panel:
     """A map (k, k) as wide as its room. look_of: as in `heatmap`."""
     return Panel(
         name=name,
@@ -164,6 +165,7 @@ def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: st
         ),
         alt=f"{what}: a map from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
+        note=note,
         one_head=True,
     )
 
