@@ -266,5 +266,5 @@ def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
     chance = f"by chance {' to '.join(map(str, sorted({least, most})))}"
     if nearer <= most:
         return f"Heads are no nearer to their own {partner} than to other heads': {nearer} of {n}, {chance}."
-    heads = "head is nearer to its own" if nearer == 1 else "heads are nearer to their own"
+    heads = "heads is nearer to its own" if nearer == 1 else "heads are nearer to their own"
     return f"{nearer} of {n} {heads} {partner} than to other heads', {chance}."
