@@ -10,7 +10,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL, ROW = 400, (24, 45)  # pixels of all bars, as of the map beside them, and the least and the most of one
+TALL, ROW = 400, (24, 68)  # pixels of all bars, as of the map beside them, and the least and the most of one
 NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
 WIDTH, HEIGHT = 552, 215  # pixels, as they are drawn unless asked otherwise
 MINUS = ("difference", "least", "most")  # a head's distance and the ends of its interval, each minus `others`
