@@ -97,12 +97,17 @@ elif names[0] == names[1]:
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"
 call = f"from selfattn import Head\nnotebook.difference(encoder, second, {text!r}, {chosen!r}, {partner!r})"
 page.python = lines(load(first), load(second, "second") if second.digest else twin, call)
+named = "" if why else "counterpart" if second.digest else "untrained twin"
+with page.headline:
+    say(views.about(names, named))
+over_many = st.container()
 row, difference, *maps = views.one_sentence(compare_encoders(one, chosen, other, partner), names, (chosen, partner))
 for panel, place in zip((row, difference), side_by_side(key="halves_one")):
     with place:
         show_panel(panel)
-if not why:
-    show_over_many(first, second, chosen, "counterpart" if second.digest else "untrained twin")
+if named:
+    with over_many:
+        show_over_many(first, second, chosen, named)
 with st.expander("The two heads' own maps", expanded=bool(why)):
     for panel, place in zip(maps, side_by_side(key="halves_own")):
         with place:

@@ -4,7 +4,6 @@ Cells are keyed on position with the token as label, because words repeat. Up to
 above, the map is one image with a transparent band a row, which paints in the same time at any length.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -78,11 +77,12 @@ def heatmap(
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
-    if ends:
-        size_of = f"format(abs(datum.value), {json.dumps(short.strip('+'))})"
-        meaning = f"{size_of} + ' more in ' + {expression(ends)}[datum.value > 0 ? 0 : 1]"
-        bar |= {"values": bar["values"][::-1], "direction": "vertical", "title": None, "labelLimit": 0}
-        bar |= {"labelExpr": f"datum.value == 0 ? 'the same' : {meaning}", "labelFontSize": 13, "labelColor": theme.ink}
+    if ends:  # a swatch for each colour of the ramp, a number at its ends and its middle
+        bar["title"] = [f"{sign} more in {name}" for sign, name in zip("+−", ends)]
+        bar["values"] = np.linspace(-maximum, maximum, len(theme.signed)).tolist()
+        bar["labelExpr"] = f"abs(abs(datum.value) / {maximum} - 0.5) < 0.1 ? '' : {bar['labelExpr']}"
+        ink = {"titleColor": theme.ink, "labelColor": theme.ink}
+        bar |= {"titleFontSize": 13, "labelFontSize": 13, "titleLimit": 0, "columnPadding": 6, **ink}
     shades = {"scale": scale(theme, kind, maximum), "legend": None if printed else {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}

@@ -26,11 +26,20 @@ LISTED = 12  # words, and pairs of them, that have a bar
 MARKED = 4  # heads that have their name beside their dot
 
 
+def about(names: Sequence[str], partner: str) -> str:
+    """Introduce the page in a sentence. partner: as in `over_many`; "": the heads have no counterparts."""
+    if not partner:
+        return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
+    explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
+    second = f"its {partner}" if explained else names[1]
+    return f"Compare each head of {names[0]} with the same head of {second}{explained}."
+
+
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
     """The differences of the word that differs most, and of every word; then the two heads' own maps. names: of the encoders."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
-    yield _every_word(compared, at, names)
+    yield _every_word(compared, at, names, heads)
     top = float(max(compared.first.max(), compared.second.max()))
     for side, encoder, head in zip(("first", "second"), names, heads):
         yield _own_map(side, getattr(compared, side), compared.words, f"{encoder}, {head}", top)
@@ -74,23 +83,34 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
     finding, notes = "Every word looks at the same words in both.", []
     if compared.difference.any():
-        finding = f"{_gives(compared, at, most)} than in {names[1]}."
-        finding = finding[0].upper() + finding[1:]
-        (layer, head), second = heads
-        where = f"Head {head} of layer {layer}" if heads[0] == second else f"{heads[0]} and {second}"
+        where, than = _heads(names, heads)
+        finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
-        notes = [f"{where}: {one} against {other}. Of all words, {word} differs most."]
+        notes = [f"{one} against {other}, special tokens left out and the rest scaled to sum to 1."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
     if len(drawn) < len(frame):
         notes.append(f"The {len(drawn)} largest differences of {len(frame)}.")
     if compared.left_out:
         notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
     return _bars(
-        "row", finding, drawn, names, f"What {word} attends to", tables={"row": frame}, note=" ".join(notes),
-        method="Words only: without special tokens each row is scaled up to sum to 1 again. This is one head on one sentence; on "
-        "another sentence other words may differ.",
+        "row", finding, drawn, names, f"What {word} attends to: the outlined row", tables={"row": frame},
+        note=" ".join(notes),
+        method="Words only: without special tokens each row is scaled up to sum to 1 again, so a weight is larger here than on "
+        "pages that show them. This is one head on one sentence; on another sentence other words may differ.",
         one_head=True,
     )  # fmt: skip
+
+
+def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
+    """The first's head in a sentence; then the second encoder, with its head where that is another."""
+    first, second = heads
+    if first == second:
+        return _named(*first), names[1]
+    return f"{first} of {names[0]}", f"{second} of {names[1]}"
+
+
+def _named(layer: int, head: int) -> str:
+    return f"head {head} of layer {layer}"
 
 
 def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
@@ -106,12 +126,17 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
     )
 
 
-def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
+def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
     """The differences of every word; the finding is about another word than the one at this place."""
     rest = compared.difference.abs()
     rest[at] = 0
-    finding = f"And {_gives(compared, *_largest(rest))}." if rest.any() else "No other word differs."
-    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference"}
+    finding, note = "No other word differs.", ""
+    if compared.difference.any():
+        note = f"Of all words, {_mention(compared.words, at)} differs most: the outlined row."
+    if rest.any():
+        where = "the same head" if heads[0] == heads[1] else "the same heads"
+        finding = f"In {where}, {_gives(compared, *_largest(rest))} than in {names[1]}."
+    of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
 
@@ -128,7 +153,9 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
     return divmod(int(matrix.argmax()), matrix.shape[1])
 
 
-def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, **look_of: Any) -> Panel:
+def _map(
+    name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
+) -> Panel:
     """A map (k, k) as wide as its room. look_of: as in `heatmap`."""
     return Panel(
         name=name,
@@ -138,6 +165,7 @@ def _map(name: str, finding: str, matrix: Tensor, words: Sequence[str], what: st
         ),
         alt=f"{what}: a map from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
+        note=note,
         one_head=True,
     )
 
@@ -180,14 +208,24 @@ def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str)
 def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_texts: int, partner: str) -> Panel:
     own, far = frame[frame["name"] == str(head)].iloc[0], frame.loc[frame["distance"].idxmax()]
     n, rejected = int(own["n"]), report.rejected
-    interval = [numbers.span(row["low"], row["high"], numbers.weight) for row in (far, own)]
-    notes = [f"95 % intervals: {interval[0]}; of the chosen {head}, {interval[1]}."] if n > 1 else []
+    (farthest, much, span), (chosen, little, own_span) = (
+        (
+            _named(row["layer"], row["head"]),
+            numbers.weight(row["distance"]),
+            numbers.span(row["low"], row["high"], numbers.weight),
+        )
+        for row in (far, own)
+    )
+    finding, intervals = f"the chosen {chosen} differs most, by {much}", f"95 % interval: {own_span}."
+    if far["name"] != own["name"]:
+        finding = f"{farthest} differs most, by {much}; the chosen {chosen} by {little}"
+        intervals = f"95 % intervals: {span}; of the chosen head, {own_span}."
+    notes = ["Click a head to see it below."] + [intervals] * (n > 1)
     if len(rejected):
         at, reason = rejected.iloc[0]
         notes.append(f"Left out: {len(rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}")
-    where = f"Over {n} sentence{'s' * (n != 1)} head {far['head']} of layer {far['layer']}"
     return heads_panel(
-        "counterparts", f"{where} differs most, by {numbers.weight(far['distance'])}.",
+        "counterparts", f"Over {n} sentence{'s' * (n != 1)} {finding}.",
         frame.drop(columns="n"), "distance", head,
         look_of={"kind": "weights", "title": f"of the weight lies elsewhere in the {partner}"},
         note=" ".join(notes),
@@ -199,18 +237,17 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
     nearer, wrong = frame["nearer"], report.by_chance["nearer"]
-    finding = _nearer(int(nearer.sum()), len(frame), int(wrong.max()), partner)
+    finding = _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner)
     marked = frame.loc[nearer, "name"] if nearer.sum() <= MARKED else []
-    span = " to ".join(map(str, sorted({wrong.min(), wrong.max()})))
     what, interval = partner.split()[-1], " with its 95 % interval" * bool(frame["high"].notna().any())
     return Panel(
         name="chance",
         finding=finding,
         picture=lambda look: beside_chance(frame, look.theme, [*marked, str(head)], str(head), what, width=look.width),
-        alt=f"A dot a head: its distance from its own {what} over that from other heads' {what}s. {finding}",
+        alt=f"A dot a head, by layer: its distance from its own {what} minus that from other heads' {what}s. {finding}",
         tables={"chance": frame},
-        note=f"A dot is a head{interval}, the chosen one ringed, nearer ones teal. Paired with another head's {what}, "
-        f"{span} of {len(frame)} heads are nearer.",
+        note=f"A dot is a head{interval}, the chosen one ringed, nearer ones teal. By chance: each head paired with another "
+        f"head's {what}.",
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
@@ -220,11 +257,14 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
     )  # fmt: skip
 
 
-def _nearer(nearer: int, n: int, by_chance: int, partner: str) -> str:
-    """Count the heads that are nearer to their own counterpart than to those of other heads."""
+def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
+    """Count the heads nearer to their own counterpart than to those of other heads. least, most: counts by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:
         return f"No head is nearer to its own {partner} than to other heads' {partner}s."
-    resembles = f"{nearer} of {n} heads {'resembles its' if nearer == 1 else 'resemble their'} own {partner}{'s' * (nearer > 1)}"
-    return f"{resembles}, no more than by chance." if nearer <= by_chance else f"{resembles}."
+    chance = f"by chance {' to '.join(map(str, sorted({least, most})))}"
+    if nearer <= most:
+        return f"Heads are no nearer to their own {partner} than to other heads': {nearer} of {n}, {chance}."
+    heads = "heads is nearer to its own" if nearer == 1 else "heads are nearer to their own"
+    return f"{nearer} of {n} {heads} {partner} than to other heads', {chance}."

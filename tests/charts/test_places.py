@@ -147,16 +147,16 @@ def differences():
 
 
 def heads_beside_chance():
-    frame = pd.DataFrame(
-        {"name": FEW, "distance": [0.2, 0.3, 0.6], "others": [0.7, 0.3, 0.5], "nearer": [True, False, False]}
-    )
+    sides = {"layer": range(3), "distance": [0.2, 0.3, 0.6], "others": [0.7, 0.3, 0.5], "nearer": [True, False, False]}
+    frame = pd.DataFrame({"name": FEW, **sides})
     frame = frame.assign(low=frame["distance"] - 0.1, high=frame["distance"] + 0.1)
     spec = draw.beside_chance(frame, LIGHT, FEW[:1], FEW[1], "twin", width=600)
-    points = {"x": [*frame["others"], 0.3], "y": [*frame["distance"], 0.3]}
-    ends = {"x": frame["others"], "y1": frame["low"], "y2": frame["high"]}
-    texts = {"x": [0.7, 0.7, 0.03, 0.98], "y": [0.2, 0.2, 0.95, 0.45]}
-    said = [FEW[0], FEW[0], "on the line:\nno nearer to its own twin", "below it:\nnearer to its own twin"]
-    return spec, {"line": {"x": [0, 1], "y": [0, 1]}, "rule": ends, "symbol": points, "text": {**texts, "text": said}}
+    points = {"x": [0, 1, 2, 1], "y": [-0.5, 0, 0.1, 0]}
+    low, high = [None, None, 0, -0.6, -0.1, 0], [None, None, 0, -0.4, 0.1, 0.2]  # between layers; at zero; each head's
+    rules = {"x": [0.5, 1.5, None, 0, 1, 2], "y1": low, "y2": high}
+    texts = {"x": [0, 0, 3.72, 3.72], "y": [-0.5, -0.5, 0, 0]}
+    said = [FEW[0], FEW[0], "no nearer\nto its own\ntwin", "↓ nearer"]
+    return spec, {"x": ["L0", "L1", "L2"], "rule": rules, "symbol": points, "text": {**texts, "text": said}}
 
 
 def a_against_b():

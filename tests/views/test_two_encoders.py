@@ -10,11 +10,12 @@ import torch
 
 from selfattn.analysis.compare import EncoderComparison
 from selfattn.analysis.cosine_parts import CosineParts
+from selfattn.charts.theme import LIGHT
 from selfattn.encoders.capture import Head
 from selfattn.panel import Look
 from selfattn.senses import CheckpointsReport
 from selfattn.views import two_encoders
-from tests.charts.scene import drawn, texts
+from tests.charts.scene import drawn, rgb, texts
 
 FIRST = torch.tensor([[0.9, 0.1, 0.0, 0.0], [0.2, 0.1, 0.7, 0.0], [0.3, 0.3, 0.4, 0.0], [0.9, 0.1, 0.0, 0.0]])
 SECOND = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.5, 0.4, 0.1, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.2, 0.7, 0.0]])
@@ -41,9 +42,9 @@ def over(report=REPORT, partner="counterpart"):
 
 def test_the_word_that_differs_most_comes_first_as_bars():
     row = one_sentence()[0]
-    assert row.finding == '"bank" gives "the (2)" 0.60 more weight than in other.'
+    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
-        'Head 1 of layer 0: 0.70 against 0.10. Of all words, "bank" differs most. '
+        "0.70 against 0.10, special tokens left out and the rest scaled to sum to 1. "
         "One of the two can't read, so it is left out: x."
     )
     picture = row.picture(Look(width=600))
@@ -55,9 +56,11 @@ def test_the_word_that_differs_most_comes_first_as_bars():
 
 def test_the_map_of_differences_names_another_word():
     _, difference, first, second = one_sentence()
-    assert difference.finding == 'And the full stop gives "the (1)" 0.80 more weight.'
+    assert difference.finding == 'In the same head, the full stop gives "the (1)" 0.80 more weight than in other.'
+    assert difference.note == 'Of all words, "bank" differs most: the outlined row.'
     picture = difference.picture(Look(width=600))
-    assert texts(picture, "legend-label") == ["0.80 more in one", "the same", "0.80 more in other"]
+    assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
+    assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]
     assert [item["y"] for item in drawn(picture, "rect") if item.get("strokeWidth") == 2] == [100.0]  # the word's row
     assert difference.table["weight"].tolist() == (FIRST - SECOND).flatten().tolist()
     assert first.finding == 'Largest weight: 0.90, from "the (1)" to "the (1)".'
@@ -67,7 +70,22 @@ def test_the_map_of_differences_names_another_word():
 
 
 def test_two_heads_are_both_named():
-    assert one_sentence(heads=(Head(0, 1), Head(2, 3)))[0].note.startswith("L0 H1 and L2 H3: 0.70 against 0.10.")
+    row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
+    assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
+    assert difference.finding.startswith("In the same heads, the full stop")
+
+
+def test_the_bars_have_the_colours_that_end_the_map():
+    bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
+    assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
+
+
+def test_the_page_says_what_it_compares():
+    assert two_encoders.about(("one", "the untrained twin"), "untrained twin") == (
+        "Compare each head of one with the same head of its untrained twin: the same architecture with random weights."
+    )
+    assert two_encoders.about(NAMES, "counterpart") == "Compare each head of one with the same head of other."
+    assert two_encoders.about(NAMES, "") == "Compare a head of one with a head of other on one sentence."
 
 
 def test_a_long_sentence_has_bars_for_its_largest_differences():
@@ -82,7 +100,7 @@ def test_a_long_sentence_has_bars_for_its_largest_differences():
 def test_the_same_weights_twice_have_no_word_that_differs():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
     assert row.finding == "Every word looks at the same words in both." and row.note.startswith("One of the two")
-    assert difference.finding == "No other word differs."
+    assert difference.finding == "No other word differs." and not difference.note
     only_bank = torch.stack([FIRST[0], SECOND[1], FIRST[2], FIRST[3]])
     assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
@@ -90,10 +108,13 @@ def test_the_same_weights_twice_have_no_word_that_differs():
 def test_heads_over_many_sentences():
     rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
     heads, _ = over(replace(REPORT, rejected=rejected))
-    assert heads.finding == "Over 7 sentences head 1 of layer 0 differs most, by 0.40."
+    assert (
+        heads.finding
+        == "Over 7 sentences head 1 of layer 0 differs most, by 0.40; the chosen head 0 of layer 0 by 0.10."
+    )
     assert heads.note == (
-        "95 % intervals: 0.30 to 0.60; of the chosen L0 H0, 0.05 to 0.20. Left out: 1 of 8 sentences; the first is number 3: "
-        "too long."
+        "Click a head to see it below. 95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. Left out: 1 of 8 "
+        "sentences; the first is number 3: too long."
     )  # fmt: skip
     assert heads.live.data["scale"]["about"] == "of the weight lies elsewhere in the counterpart"
 
@@ -103,17 +124,27 @@ def test_heads_over_many_sentences():
     [
         ([True, True], [1], "Each head is nearer to its own twin than to other heads' twins."),
         ([False, False], [1], "No head is nearer to its own twin than to other heads' twins."),
-        ([True, False], [1, 0], "1 of 2 heads resembles its own twin, no more than by chance."),
-        ([True, False], [0, 0], "1 of 2 heads resembles its own twin."),
+        (
+            [True, False],
+            [1, 0],
+            "Heads are no nearer to their own twin than to other heads': 1 of 2, by chance 0 to 1.",
+        ),
+        ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads', by chance 0."),
     ],
 )
 def test_heads_beside_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
-    low, high = min(by_chance), max(by_chance)
-    counted = str(low) if low == high else f"{low} to {high}"
-    assert panel.note.endswith(f"Paired with another head's twin, {counted} of 2 heads are nearer.")
+    assert panel.note.endswith("By chance: each head paired with another head's twin.")
+
+
+def test_each_heads_difference_is_drawn_from_zero():
+    picture = over()[1].picture(Look(width=600))
+    heads = pd.DataFrame(picture["datasets"]["heads"])
+    assert np.allclose(heads[["difference", "least", "most"]], [[-0.4, -0.45, -0.3], [-0.15, -0.25, 0.05]])
+    assert texts(picture)[-2:] == ["no nearer\nto its own\ncounterpart", "↓ nearer"]
+    assert texts(picture, "axis-title") == ["distance: own counterpart − others'"]
 
 
 def test_the_nearer_head_has_its_name_and_the_twin_is_explained():
@@ -125,7 +156,8 @@ def test_the_nearer_head_has_its_name_and_the_twin_is_explained():
 def test_one_text_has_no_interval_and_a_single_head_no_chance():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
-    assert heads.finding == "Over 1 sentence head 0 of layer 0 differs most, by 0.10." and not heads.note
+    assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."
+    assert heads.note == "Click a head to see it below."
 
 
 def test_pairs_of_words_whose_parts_differ_most(encoder):
