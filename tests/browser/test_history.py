@@ -62,7 +62,7 @@ def test_many_choices_and_one_press_of_back(page, server):
     expect(page).to_have_url(address)
     assert page.evaluate("history.length") == before + 1
     back(page)
-    expect(page).to_have_url(f"{server}/from-scratch")
+    expect(page).to_have_url(f"{server}/from-scratch?content=8fb149a5")
     forward(page)
     expect(page).to_have_url(address)
     expect_head(page, 0, 9)
@@ -74,7 +74,7 @@ def test_back_opens_each_page_as_it_was(page, server):
     wait_for_address(page, "sentence=A+and+B+as+one+text")
     wait_until_idle(page)
     follow(page, "From scratch")
-    expect(page).to_have_url(f"{server}/from-scratch")
+    expect(page).to_have_url(f"{server}/from-scratch?content=8fb149a5")
     follow(page, "A word in two sentences")
     expect_head(page, 0, 11)
     choose_head(page, "ArrowLeft")
