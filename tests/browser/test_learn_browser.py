@@ -153,7 +153,7 @@ def test_a_click_on_a_token_shows_its_row(server, page):
     open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
     expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.')).to_be_visible()
     page.locator(".selfattn").get_by_role("button", name=re.compile("river")).first.click()
-    expect(page.get_by_text('"river" gives "river" most of its weight: 0.99.')).to_be_visible()
+    expect(page.get_by_text('"river" gives itself most of its weight: 0.99.')).to_be_visible()
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):

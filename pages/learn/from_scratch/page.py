@@ -46,7 +46,7 @@ if (!window.selfattnSteps) {
 # A printed stop is one page: its picture beside its question and the answer, without what one would click.
 CLICKED = ("Expander", "TextInput", "NumberInput", "Slider", "Selectbox", "Checkbox", "Button", "Popover")
 PRINT = (
-    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,.st-key-class,"
+    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,.st-key-for_class,"
     "[data-testid=stLayoutWrapper]:has(>.st-key-strip),"
     f"[data-testid=stMain] :is({','.join(f'[data-testid=st{each}]' for each in CLICKED)}){{display:none!important}}"
     "[data-testid=stMainBlockContainer]{padding:0!important;zoom:.62}.st-key-sides{display:flex!important}}"
@@ -54,7 +54,7 @@ PRINT = (
 
 # For a projector: hide the sidebar and enlarge the stop, so that the last row can read it.
 PROJECTOR = (
-    "[data-testid=stSidebar],[data-testid=stHeader],[data-testid=stMain] .st-key-class{display:none}"
+    "[data-testid=stSidebar],[data-testid=stHeader],[data-testid=stMain] .st-key-for_class{display:none}"
     "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35;padding:.4rem 1.5rem}}"
     "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding-top:.3rem!important;margin-top:-1.8rem!important}"
 )
@@ -173,5 +173,5 @@ if answered and hasattr(stop, "show_details"):
     stop.show_details()
 with st.container(key="ways_on"):
     show_ways_on()
-with st.container(key="class"):
+with st.container(key="for_class"):
     class_materials.show()

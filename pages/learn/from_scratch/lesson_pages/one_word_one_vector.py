@@ -104,7 +104,10 @@ def _parts(placed: PlacedWord[Encoding]) -> tuple[str, str, str]:
 
 def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
     """The two words to compare with, each as a sentence of its own."""
-    names = [each.strip() for each in st.session_state["one-vector.landmarks"].split(",")]
+    names = [
+        each.strip()
+        for each in st.session_state.get("one-vector.landmarks", PUBLISHED["one-vector.landmarks"]).split(",")
+    ]
     if len({*names} - {""}) != 2:
         raise ValueError("Expected two words to compare with, and a comma between them: river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
@@ -115,8 +118,12 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
     """The word, its place in each typed sentence, and each sentence's sense."""
-    word = st.session_state["one-vector.word"].strip()
-    lines = [line for line in st.session_state["one-vector.text"].splitlines() if line.strip()]
+    word = st.session_state.get("one-vector.word", PUBLISHED["one-vector.word"]).strip()
+    lines = [
+        line
+        for line in st.session_state.get("one-vector.text", PUBLISHED["one-vector.text"]).splitlines()
+        if line.strip()
+    ]
     if not 2 <= len(lines) <= MOST:
         raise ValueError(f"Expected 2 to {MOST} sentences, got {len(lines)}. Put one on each line.")
     places, senses = [], []
