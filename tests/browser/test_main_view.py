@@ -31,7 +31,7 @@ def test_the_main_flow(page, server):
     expect(finding(page)).to_have_text(
         'Hide "river", and "bank" moves toward money house, by 44\u00a0% of the gap between the two senses.'
     )
-    limit = page.get_by_text("Over 768 labelled sentences the encoder finds the right sense.")
+    limit = page.get_by_text("In 768 labelled sentences of 32 words the encoder finds the right sense.")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
     word(page, "of").click()  # hidden
