@@ -84,9 +84,10 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     finding, notes = "Every word looks at the same words in both.", []
     if compared.difference.any():
         where, than = _heads(names, heads)
-        finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
+        finding = f"One sentence, {where}: {_gives(compared, at, most)} than in {than}."
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
-        notes = [f"{one} against {other}, special tokens left out and the rest scaled to sum to 1."]
+        given = f"{word} gives {_mention(compared.words, most)} {one} in {names[0]}, {other} in {names[1]}"
+        notes = [f"{given}; special tokens left out, the rest scaled to sum to 1."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
     if len(drawn) < len(frame):
         notes.append(f"The {len(drawn)} largest differences of {len(frame)}.")
@@ -134,8 +135,8 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], head
     if compared.difference.any():
         note = f"Of all words, {_mention(compared.words, at)} differs most: the outlined row."
     if rest.any():
-        where = "the same head" if heads[0] == heads[1] else "the same heads"
-        finding = f"In {where}, {_gives(compared, *_largest(rest))} than in {names[1]}."
+        where = "head" if heads[0] == heads[1] else "heads"
+        finding = f"Its other rows, same {where}: {_gives(compared, *_largest(rest))} than in {names[1]}."
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
@@ -161,7 +162,8 @@ def _map(
         name=name,
         finding=finding,
         picture=lambda look: fluid(
-            heatmap(matrix.numpy(), _spelled(words), look.theme, size=MAP, letters=LETTERS, **look_of), look.width
+            heatmap(matrix.numpy(), numbered(_spelled(words)), look.theme, size=MAP, letters=LETTERS, **look_of),
+            look.width,
         ),
         alt=f"{what}: a map from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
@@ -220,7 +222,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
     if far["name"] != own["name"]:
         finding = f"{farthest} differs most, by {much}; the chosen {chosen} by {little}"
         intervals = f"95 % intervals: {span}; of the chosen head, {own_span}."
-    notes = ["Click a head to see it below."] + [intervals] * (n > 1)
+    notes = [f"0: all weights equal its {partner}'s; 1: none do. Click a head to see it below.", *[intervals] * (n > 1)]
     if len(rejected):
         at, reason = rejected.iloc[0]
         notes.append(f"Left out: {len(rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}")
@@ -246,8 +248,8 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         picture=lambda look: beside_chance(frame, look.theme, [*marked, str(head)], str(head), what, width=look.width),
         alt=f"A dot a head, by layer: its distance from its own {what} minus that from other heads' {what}s. {finding}",
         tables={"chance": frame},
-        note=f"A dot is a head{interval}, the chosen one ringed, nearer ones teal. By chance: each head paired with another "
-        f"head's {what}.",
+        note=f"A dot is a head{interval}; teal where all of that is below 0, ringed where chosen. By chance: each head paired "
+        f"with another head's {what}.",
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
@@ -264,7 +266,6 @@ def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
     if not nearer:
         return f"No head is nearer to its own {partner} than to other heads' {partner}s."
     chance = f"by chance {' to '.join(map(str, sorted({least, most})))}"
-    if nearer <= most:
-        return f"Heads are no nearer to their own {partner} than to other heads': {nearer} of {n}, {chance}."
+    only = "Only " * (nearer <= most)
     heads = "heads is nearer to its own" if nearer == 1 else "heads are nearer to their own"
-    return f"{nearer} of {n} {heads} {partner} than to other heads', {chance}."
+    return f"{only}{nearer} of {n} {heads} {partner} than to other heads'; {chance}."

@@ -42,9 +42,9 @@ def over(report=REPORT, partner="counterpart"):
 
 def test_the_word_that_differs_most_comes_first_as_bars():
     row = one_sentence()[0]
-    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
+    assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
-        "0.70 against 0.10, special tokens left out and the rest scaled to sum to 1. "
+        '"bank" gives "the (2)" 0.70 in one, 0.10 in other; special tokens left out, the rest scaled to sum to 1. '
         "One of the two can't read, so it is left out: x."
     )
     picture = row.picture(Look(width=600))
@@ -56,7 +56,9 @@ def test_the_word_that_differs_most_comes_first_as_bars():
 
 def test_the_map_of_differences_names_another_word():
     _, difference, first, second = one_sentence()
-    assert difference.finding == 'In the same head, the full stop gives "the (1)" 0.80 more weight than in other.'
+    assert (
+        difference.finding == 'Its other rows, same head: the full stop gives "the (1)" 0.80 more weight than in other.'
+    )
     assert difference.note == 'Of all words, "bank" differs most: the outlined row.'
     picture = difference.picture(Look(width=600))
     assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
@@ -71,8 +73,8 @@ def test_the_map_of_differences_names_another_word():
 
 def test_two_heads_are_both_named():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
-    assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
-    assert difference.finding.startswith("In the same heads, the full stop")
+    assert row.finding == 'One sentence, L0 H1 of one: "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
+    assert difference.finding.startswith("Its other rows, same heads: the full stop")
 
 
 def test_the_bars_have_the_colours_that_end_the_map():
@@ -113,7 +115,8 @@ def test_heads_over_many_sentences():
         == "Over 7 sentences head 1 of layer 0 differs most, by 0.40; the chosen head 0 of layer 0 by 0.10."
     )
     assert heads.note == (
-        "Click a head to see it below. 95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. Left out: 1 of 8 "
+        "0: all weights equal its counterpart's; 1: none do. Click a head to see it below. "
+        "95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. Left out: 1 of 8 "
         "sentences; the first is number 3: too long."
     )  # fmt: skip
     assert heads.live.data["scale"]["about"] == "of the weight lies elsewhere in the counterpart"
@@ -127,9 +130,9 @@ def test_heads_over_many_sentences():
         (
             [True, False],
             [1, 0],
-            "Heads are no nearer to their own twin than to other heads': 1 of 2, by chance 0 to 1.",
+            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 0 to 1.",
         ),
-        ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads', by chance 0."),
+        ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads'; by chance 0."),
     ],
 )
 def test_heads_beside_chance(nearer, by_chance, finding):
@@ -157,7 +160,7 @@ def test_one_text_has_no_interval_and_a_single_head_no_chance():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."
-    assert heads.note == "Click a head to see it below."
+    assert heads.note == "0: all weights equal its counterpart's; 1: none do. Click a head to see it below."
 
 
 def test_pairs_of_words_whose_parts_differ_most(encoder):
