@@ -22,12 +22,9 @@ quick: lint
 	$(BIN)/python -m pytest -n 2 -m "not (bench or browser or long or ray or slow)" --ignore-glob "tests/browser"
 endif
 
-# Lint runs beside the tests, which wait for pages and servers a fifth of the time.
-test: .venv/dev
+test: lint
 	$(BIN)/python tests/browser/find_chromium.py
-	@$(MAKE) --no-print-directory lint & lint=$$!; \
-	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not (ray or long or bench)"; tests=$$?; \
-	wait $$lint || { echo "make lint fails, see above."; exit 1; }; exit $$tests
+	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not (ray or long or bench)"
 
 # Every benchmark once, small.
 test-bench: .venv/dev
