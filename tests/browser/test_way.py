@@ -178,18 +178,18 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
     height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
-    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of head 5 of layer 3:")
+    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of L3 H5:")
     assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
-    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of head 10 of layer 0:")
+    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of L0 H10:")
     expect(page.locator(".effects h3")).to_have_text('Hide "river" in one head alone')
     assert page.evaluate("sent") == []
 
 
 def test_keyboard_alone(open_way):
     page = open_way(VARIANTS["bank"])
-    for _ in range(8):  # the link under the finding comes first
+    for _ in range(7):
         page.keyboard.press("Tab")
     assert focused(page) == "word 0 6"
     page.keyboard.press("Enter")

@@ -107,7 +107,7 @@ def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
     assert shown and not lines
 
 
-@pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 1, slice(12, 24))])
+@pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]

@@ -284,8 +284,7 @@ function headsPart(view) {
     write(badge, known ? name : "");
     assign(badge, "class", `badge ${name.toLowerCase()}`);
     const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const noise =
-      about.level === null ? "; small moves may be noise" : `; under ${percent(about.level)} is noise, left grey`;
+    const noise = about.level === null ? "; small moves may be noise" : `; grey: noise, under ${percent(about.level)}`;
     const small = !level ? "" : share < level ? "; all of it is noise" : noise;
     write(how, about.reason || (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}.` : ""));
     write(away, `away ${percent(-largest)}`);
@@ -329,7 +328,7 @@ function barsPart(view) {
     assign(badge, "class", `badge ${sides[asked].name.toLowerCase()}`);
     write(badge, sides[asked].name);
     write(title, `What ${quoted(word)} attends to`);
-    write(note, `Attention weights of ${headName(head, about.heads)}: what it reads, not what that changes.`);
+    write(note, `Attention weights of ${headLabel(head, about.heads)}: what it reads, not what that changes.`);
     write(
       habit,
       about.habits[head] ? `Over many sentences this head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK,

@@ -37,10 +37,11 @@ OPTIONS = ("six, nearer to each other within a sense", "two, one for each sense"
 REASON = "Every sentence moves the word its own way: even two sentences of one sense give it different vectors."
 TAKE = "The table gives one vector; the sentence moves it. What moves it is attention: the path shows how."
 SENSES = ("water", "water", "money", "money", "money", "water")
+WORD, LANDMARKS, TEXT = "one-vector.word", "one-vector.landmarks", "one-vector.text"  # keys of the session
 PUBLISHED = {
-    "one-vector.word": "bank",
-    "one-vector.landmarks": "river, loan",
-    "one-vector.text": "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
+    WORD: "bank",
+    LANDMARKS: "river, loan",
+    TEXT: "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
 }
 MOST = 8
 TABLE = -1  # the stage of the bare vectors; 0 is what layer 0 reads
@@ -104,10 +105,7 @@ def _parts(placed: PlacedWord[Encoding]) -> tuple[str, str, str]:
 
 def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
     """The two words to compare with, each as a sentence of its own."""
-    names = [
-        each.strip()
-        for each in st.session_state.get("one-vector.landmarks", PUBLISHED["one-vector.landmarks"]).split(",")
-    ]
+    names = [each.strip() for each in st.session_state[LANDMARKS].split(",")]
     if len({*names} - {""}) != 2:
         raise ValueError("Expected two words to compare with, and a comma between them: river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
@@ -118,12 +116,8 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
     """The word, its place in each typed sentence, and each sentence's sense."""
-    word = st.session_state.get("one-vector.word", PUBLISHED["one-vector.word"]).strip()
-    lines = [
-        line
-        for line in st.session_state.get("one-vector.text", PUBLISHED["one-vector.text"]).splitlines()
-        if line.strip()
-    ]
+    word = st.session_state[WORD].strip()
+    lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
         raise ValueError(f"Expected 2 to {MOST} sentences, got {len(lines)}. Put one on each line.")
     places, senses = [], []
