@@ -1,9 +1,11 @@
-"""The README's picture of the main view: `python docs/screenshot.py` starts the dashboard and photographs it."""
+"""The README's pictures: `python docs/screenshot.py` photographs the dashboard's main view, and films docs/demo.html."""
 
 import sys
+from io import BytesIO
 from pathlib import Path
 
-from playwright.sync_api import expect, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -12,17 +14,41 @@ from benchmarks.server import start_server  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, open_page, wait_until_idle  # noqa: E402
 from tests.browser.find_chromium import find  # noqa: E402
 
+CLICKED = (".word:has-text('river')", ".cell >> nth=41", ".cell >> nth=66", ".word:has-text('loan')")
+
+
+def photograph(browser: Browser, address: str) -> None:
+    """Save the main view as docs/main-view.png."""
+    page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
+    open_page(page, address)
+    expect(page.locator(".way").get_by_role("gridcell")).to_have_count(72)
+    wait_until_idle(page)  # the heads of the leading words are run after the first picture
+    page.wait_for_timeout(500)  # painted in the next frames
+    page.screenshot(path=ROOT / "docs/main-view.png")
+
+
+def film(browser: Browser) -> None:
+    """Save docs/main-view.webp: a second before and after each click on the demo, and the move between."""
+    page = browser.new_page(viewport={"width": 1320, "height": 870}, color_scheme="light")
+    page.goto((ROOT / "docs/demo.html").as_uri())
+    frames, lasting = [page.screenshot()], [1500]
+    for target in CLICKED:
+        page.locator(target).first.click()
+        for wait, shown in ((0, 80), (80, 80), (80, 80), (400, 1500)):
+            page.wait_for_timeout(wait)
+            frames.append(page.screenshot())
+            lasting.append(shown)
+    first, *others = (Image.open(BytesIO(frame)).convert("RGB") for frame in frames)
+    first.save(ROOT / "docs/main-view.webp", save_all=True, append_images=others, duration=lasting, loop=0, quality=60)
+
+
 if __name__ == "__main__":
     server, address = start_server()
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
-            page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
-            open_page(page, address)
-            expect(page.locator(".way").get_by_role("gridcell")).to_have_count(72)
-            wait_until_idle(page)  # the heads of the leading words are run after the first picture
-            page.wait_for_timeout(500)  # painted in the next frames
-            page.screenshot(path=ROOT / "docs/main-view.png")
+            photograph(browser, address)
+            film(browser)
             browser.close()
     finally:
         server.terminate()
