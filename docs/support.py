@@ -126,10 +126,10 @@ def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
     errors, wrong = differs(encoder, folder)
     if wrong:
         return "wrong", wrong, errors
-    heads = "" if encoder.recomputable and encoder.patchable else "Its heads can be swapped and removed."
+    heads = "" if encoder.recomputable and encoder.patchable else "Its heads can be replaced and removed."
     if not encoder.patchable:
         why = "." if encoder.patch_reason == encoder.reason else f": {encoder.patch_reason}"
-        heads = f"No head can be swapped or removed{why}"
+        heads = f"No head can be replaced or removed{why}"
     hiding = ""
     if encoder.recomputable and (reason := encoder.hide_reason or encoder.one_head_reason):
         hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in some heads alone'}: {reason}"

@@ -1,4 +1,4 @@
-"""Which texts share a pass: those of like length, up to a number of padded tokens, so that memory has a bound."""
+"""Group texts of like length into passes of a bounded number of padded tokens, so that memory has a bound."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -12,15 +12,14 @@ COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this man
 
 
 def tokens_a_pass(device: str) -> int:
-    """How many padded tokens a pass on this device ("cpu", "cuda:0" ...) takes."""
+    """The number of padded tokens in a pass on this device ("cpu", "cuda:0" ...)."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Items of like length together, as many as make about `limit` padded tokens; the longest first.
+    """Yield batches of items of like length, about `limit` padded tokens each. equal: only items of one length together.
 
-    What comes later then fits where the longest have been, and memory stays in one piece. equal: of exactly one length,
-    for an encoder whose numbers padding changes.
+    The longest come first: later batches then fit into the same memory.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -36,10 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """What `run` makes of each of a sentence's copies, n tokens long; where a pass runs out of memory, in halves.
-
-    progress(passes done, passes in all).
-    """
+    """Run a sentence's copies, n tokens each, in passes; a pass that runs out of memory in halves. A result for each."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

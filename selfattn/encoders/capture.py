@@ -1,13 +1,11 @@
 """Record each layer's query, key, value and mask during the model's normal pass; `Patch` and `Hide` change that pass.
 
-transformers calls a registered function in place of its own in every layer. Ours calls `sdpa` unchanged and, where the
-model is run with a recorder, hands it that layer's query, key, value, mask and scale (after biases and rotary positions).
-Families that never ask for a function have hooks instead (`hooks.py`). One recorder serves one forward pass and reaches
-both by a ContextVar, which each thread has for itself: concurrent calls can't disturb one another. The layer is the
-recorder's call count, because several families give their attention modules no index.
+transformers calls a registered function in each layer. Ours calls `sdpa` unchanged and hands the pass's recorder that layer's
+query, key, value, mask and scale, after biases and rotary positions. Families that never ask for a function have hooks instead
+(`hooks.py`). A ContextVar holds the recorder, so passes of other threads can't disturb it. The recorder counts calls to know
+the layer, because several families give their attention modules no index.
 
-Every intervention is made here too: a `Patch` replaces a head's output, by zero or by that from another sentence; a `Hide`
-hides tokens from others, by the mask.
+A `Patch` replaces a head's output; a `Hide` hides tokens from others, by the mask.
 """
 
 import re
@@ -51,9 +49,8 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """A head's context, the vector that enters W_O, replaced at some positions of one text while the model runs.
+    """Replace a head's context, the vector that enters W_O, at some positions of a text. `Encoder.encode` checks it.
 
-    Numbers and shape are checked where it meets a text (`Encoder.encode`).
     Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks" (interchange interventions).
     """
 
@@ -65,12 +62,11 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class Hide:
-    """Tokens that others may not attend to while the model runs: minus infinity is added to their scaled scores.
+    """Hide tokens from others: minus infinity is added to their scaled scores, as for padding. `Encoder.encode` checks it.
 
-    The others' weights grow in proportion, as where the hidden tokens were padding. Only these queries' rows change: what
-    other tokens took from the hidden ones still reaches the queries through them.
-    Checked where it meets a text (`Encoder.encode`). Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in
-    Auto-Regressive Language Models", section 5 (attention knockout).
+    Only these queries' rows change: other tokens still pass on what they took from the hidden ones.
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
+    (attention knockout).
     """
 
     queries: tuple[int, ...]  # positions: from these ...
@@ -86,7 +82,7 @@ class Hide:
             object.__setattr__(self, "heads", tuple(Head(*head) for head in heads))
 
     def edges(self, layer: int, n_heads: int) -> Iterable[tuple[int, int, int]]:
-        """(head, query, key) of each that is hidden in a layer."""
+        """The (head, query, key) triples hidden in a layer."""
         heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]
         return product(heads, self.queries, self.keys)
 
@@ -114,7 +110,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Refuse what can't be hidden in a text; padding may be, but from no query among it. Raises ValueError."""
+    """Refuse heads and positions that the text or the encoder hasn't. Padding may be a key only. Raises ValueError."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
@@ -128,22 +124,22 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
         if own := sorted({*hide.queries} & {*hide.keys}):
             names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in own)
             raise ValueError(
-                f"A token is never hidden from itself: {names} stands in queries and in keys. Take it from one."
+                f"A token is never hidden from itself: {names} is among queries and keys. Take it from one."
             )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """What one layer's attention received and returned, on the model's device and in its dtype."""
+    """One layer's attention in one pass: its inputs and its context, on the model's device and in its dtype."""
 
     module: nn.Module  # the layer's own attention module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n): the model's own and what is hidden
-    terms: tuple[PositionBias | DistanceVectors, ...]  # what is added to the scaled scores; empty in most families
+    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n), with hidden tokens in it
+    terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores; empty in most families
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): what enters W_O, patched where it was patched
+    context: Tensor  # (batch, n, n_heads, d_head): enters W_O, patches in place
     arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty for the interface
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
@@ -162,10 +158,7 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """The mask as the kernel takes it, for all or some of the queries: (n_heads or 1, n_rows or 1, n), on the CPU.
-
-        bool, or float32 where it adds other numbers than 0 and the lowest.
-        """
+        """The mask for the kernel: (n_heads or 1, n_rows or 1, n) on the CPU, bool, or float32 if it adds other numbers."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
@@ -176,15 +169,15 @@ class LayerRecording:
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
+        """The kernel's steps, float32, for some heads and queries."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """The weights of `trace` alone, which spares rounding every other step to float32."""
+        """The weights of `trace` alone, without rounding the other steps to float32."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
-        """The kernel's computation as precise as it is made: float64 but for a very long text."""
+        """The kernel's steps in float64; in float32 for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         asked = query[..., rows, :]
         exact = precision(asked, key)
@@ -196,12 +189,11 @@ class LayerRecording:
 
 
 class Recorder:
-    """Collects one forward pass, layer by layer; replaces heads' contexts and hides tokens on the way.
+    """Records one forward pass, layer by layer; replaces heads' contexts and hides tokens on the way.
 
-    patches, hidden: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
-    differentiable=True: what is computed can be differentiated by the recorded contexts, with gradients switched on.
-    joins: the layers at which further copies of the batch's one sentence join it (`joining.py`), in order.
-    narrow: the last layer, and the positions that go on after its attention.
+    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: make the
+    recorded contexts leaves that gradients can be taken by. joins: the layers at which copies of the batch's one sentence
+    join it (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention.
     """
 
     def __init__(
@@ -218,24 +210,16 @@ class Recorder:
         self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
         self.keep = keep
         self._differentiable = differentiable
-        self._joins = joins
-        self._last, self.rows = narrow or (None, ())
+        self.joins = joins
+        self.last, self.rows = narrow or (None, ())
         self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
         self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
 
-    def joining(self) -> int:
-        """How many copies join at the coming layer."""
-        return sum(layer == self.n_calls for layer in self._joins)
-
-    def last_rows(self) -> Sequence[int] | None:
-        """The positions that go on after the coming layer's attention; None: all."""
-        return self.rows if self.n_calls == self._last else None
-
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """The coming layer's mask with what is hidden in it, of the mask's own kind: (batch, n_heads or 1, n, n).
+        """The coming layer's mask with hidden tokens in it, of its own kind: (batch, n_heads or 1, n, n).
 
-        shape: (batch, n_heads, n). No mask and nothing hidden: None.
+        shape: (batch, n_heads, n). Without hidden tokens the mask as it is.
         """
         batch, n_heads, n = shape
         layer = self.n_calls
@@ -254,10 +238,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Take one layer's context (batch, n, n_heads, d_head) and what it was made of; return the context to go on with.
-
-        inputs: LayerRecording's other fields.
-        """
+        """Take one layer's context (batch, n, n_heads, d_head); return the one to go on with. inputs: LayerRecording's others."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -278,7 +259,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """The one way in which a model is run with a recorder: it reaches every layer's attention for this call alone."""
+    """Run the model with a recorder, which reaches every layer's attention in this call alone."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -286,13 +267,11 @@ def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | Non
         _recorder.reset(token)
 
 
-def current_recorder() -> Recorder | None:
-    """The recorder of the pass that this thread is in; None outside of `run`."""
-    return _recorder.get()
+current_recorder = _recorder.get  # of the pass that this thread is in; None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """The context with a layer's patches (sentence of the batch, patch), written together: one by one takes longer."""
+    """The context with a layer's patches (sentence of the batch, patch). One write for all is faster than one each."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -306,8 +285,8 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """The attention function given to transformers: `sdpa`; the recorder receives what went in and came out."""
-    # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
+    """The attention function given to transformers: `sdpa`, its inputs and its context handed to the recorder."""
+    # Always pass it: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     if (recorder := current_recorder()) is not None:
@@ -330,7 +309,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """The family's own slow function, which returns its weights: with what the recorder hides."""
+    """The family's own slow function, which returns its weights, with the recorder's hidden tokens."""
     own = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -339,14 +318,14 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """A mask as the families' slow functions take it: numbers to add, the dtype's lowest where a bool one says no."""
+    """The mask as numbers to add, which the families' slow functions take: the dtype's lowest for False."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
 
 
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
-    """One sentence's part of what a hooked module was called with."""
+    """One sentence's part of a hooked module's argument."""
     if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
         return of_sentence(tensor, index, n)
     if name == "rel_embeddings":  # (n_distances, d_model)

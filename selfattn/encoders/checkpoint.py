@@ -26,13 +26,13 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
-BLOCK = 2**24  # bytes that are digested at once: after each the thread waits for the interpreter's lock
+BLOCK = 2**24  # bytes to digest at once; after each block the thread waits for the interpreter's lock
 ADAPTER = "adapter_config.json"  # PEFT's
-READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
+READ = (".json", ".txt", ".model", ".jinja")  # suffixes of configuration and tokeniser files
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# Without one of these there is no tokeniser. Which of them is read depends on the family.
+# A tokeniser needs one of these; the family decides which.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-# Beside config.json and the weights, these files decide an encoder's numbers; those of a module's folder do, too.
+# Beside config.json, the weights and the modules' folders, these files decide an encoder's numbers.
 DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
@@ -45,10 +45,7 @@ DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers w
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Refuse a folder that can't be an encoder, or leads to other files or code. Raises LoadError.
-
-    base: the folder to which the operator confines encoders.
-    """
+    """Refuse a folder that can't be an encoder, or leads to other files or code. base: the operator's. Raises LoadError."""
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -84,11 +81,11 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 
 def _check_file(path: Path) -> None:
-    """Refuse what is neither a plain file nor a folder, and parts of a distributed checkpoint."""
+    """Refuse pipes, sockets, devices, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:  # a link to what isn't there, as in a cache that holds a model in part
+        except FileNotFoundError:  # a dangling link, as in a cache that holds a model in part
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -137,9 +134,8 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a folder without a vocabulary."""
-    file = folder / "tokenizer_config.json"
-    settings = read_json(file, "tokenizer", {})
+    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a missing vocabulary."""
+    settings = read_json(folder / "tokenizer_config.json", "tokenizer", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
@@ -183,11 +179,9 @@ def weights_digest(folder: Path) -> str:
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """sha256 of what decides an encoder's numbers beside its weights. files: the folder's `file_digests`.
+    """sha256 of the configuration: config.json by its values without NOTES, DECIDING and modules' files by their bytes.
 
-    config.json counts by its values without NOTES: neither its layout nor the version that saved it matters. The tokeniser's
-    files and those that sentence-transformers reads count by their bytes. No other file of the folder counts. A save that adds
-    keys, or writes the tokeniser anew, gives another digest though no number changes.
+    files: the folder's `file_digests`. Saving again may change the digest, by new keys or another layout of the tokeniser.
     """
     config = {key: value for key, value in read_json(folder / "config.json", "config").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -209,13 +203,13 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """The folder of sentence-transformers' modules.json: the model's own, or before version 2 the one around 0_Transformer."""
+    """The folder with sentence-transformers' modules.json: the model's, or before version 2 the one around 0_Transformer."""
     apart = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if apart else folder
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """modules.json, the settings beside it, and config.json in the folder of each module but the model's own."""
+    """modules.json, the settings beside it, and config.json of each module but the model."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", "pooling", of=list)
@@ -229,10 +223,9 @@ def _module_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise LoadError where the folder or its files change inside the `with`.
+    """Raise LoadError if the folder or its files change inside the `with`, or differ from the digests `expected`.
 
-    Compares the times of each file and of each link on the way to it, not only digests, so that what was exchanged and put
-    back is noticed. expected: the files' digests, which must be these.
+    Compares the state of each file and of each link on the way to it: a file that was exchanged and put back is noticed too.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -252,7 +245,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """Every link that the system follows on the way to a file, in order, and the file or folder itself. Raises OSError."""
+    """The links that the system follows to a file, in order, and the file itself. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()
@@ -267,7 +260,7 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Differs between two versions of a file. The system itself keeps the time of a change (ctime)."""
+    """Differs between two versions of a file: only the system can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
@@ -275,9 +268,9 @@ _digests: dict[tuple, str] = {}  # by the state of a file
 
 
 def file_digest(path: Path) -> str:
-    """sha256 of a file, computed once for each version of it. Raises LoadError for what can't be read."""
+    """sha256 of a file, computed once for each version of it. Raises LoadError."""
     with open_plain(path) as file, reading(path):
-        state = _state(os.fstat(file.fileno()))  # of the file that is hashed: a link to it may lead elsewhere by now
+        state = _state(os.fstat(file.fileno()))  # of the open file: a link to it may lead elsewhere by now
         if state not in _digests:
             digest = hashlib.sha256()
             while block := file.read(BLOCK):

@@ -22,7 +22,9 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-LOGITS = PARITY | {"float32": 1e-5}  # largest difference to the whole model's logits, in parts of the largest or of 1
+LOGITS = PARITY | {
+    "float32": 1e-5
+}  # largest difference from the whole model's logits, as a share of the largest or of 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,8 @@ class ClassHead:
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # the folder's id2label; equal ones have their number: "GOOD (class 1)", "GOOD (class 2)"
-    activation: (
-        str  # as transformers' pipeline applies it: "softmax", "sigmoid" (each class by itself), "" (regression)
-    )
+    labels: tuple[str, ...]  # the folder's id2label; equal ones with their number: "GOOD (class 1)", "GOOD (class 2)"
+    activation: str  # of transformers' pipeline: "softmax", "sigmoid" (each class by itself), "" (regression)
     _model: nn.Module  # the whole model, its encoder replaced by the identity
 
     @property
@@ -49,9 +49,9 @@ class ClassHead:
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) last hidden states, those of the first token first, to (..., n_labels); differentiable.
+        """(..., p, d_model) last hidden states, the first token's first, to (..., n_labels); differentiable.
 
-        Leave hidden tokens out of the states, as a mean over tokens leaves out padding. Raises NotFinite.
+        Leave hidden tokens out, as a mean over tokens leaves out padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -110,10 +110,10 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """The classification head of an encoder's own checkpoint, measured on a short text against the whole model.
+    """The classification head of an encoder's checkpoint, compared with the whole model on a short text.
 
-    Raises NoHead where it has none, its classes aren't numbered from 0, the logits of the two differ, or the folder is a
-    CrossEncoder's with a setting that changes the score and isn't done here.
+    Raises NoHead if there is none, classes aren't numbered from 0, the logits differ, or the folder is a CrossEncoder's with a
+    setting that changes the score and isn't done here.
     """
     try:
         check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
@@ -123,7 +123,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:
-    """The token-classification head, likewise."""
+    """The token-classification head, compared likewise. Raises NoHead."""
     return _load(encoder, TagHead, "softmax")
 
 
@@ -141,7 +141,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         most = float((own - whole).abs().max() / whole.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
-    except Exception as error:  # of a class that wants more than states
+    except Exception as error:  # a class that takes more than states
         if is_out_of_memory(error):
             raise
         raise NoHead(f"{encoder.title}'s {kind.kind} doesn't read last hidden states alone: {brief(error)}") from None
@@ -154,7 +154,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """The names of the classes, no two alike. Raises NoHead where id2label doesn't count from 0 without gaps."""
+    """The names of the classes, no two alike. Raises NoHead if id2label doesn't count from 0 without gaps."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):

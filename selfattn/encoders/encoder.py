@@ -1,4 +1,4 @@
-"""A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
+"""A pretrained encoder: runs texts, hides tokens, replaces or removes heads' outputs, and gives the model's own weights."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,32 +19,32 @@ from selfattn.encoders.memory import in_halves, is_out_of_memory, out_of_memory_
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import eager_twin, stack_layers
 from selfattn.encoders.text_reader import TextReader
+from selfattn.encoders.tokenizer import SAMPLE
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINING = "The river."  # the text with which joining is tried
-JOINED = 1e-5  # of the largest number: what rounding explains
+JOINED = 1e-5  # share of the largest number that rounding explains
 
 
 def silent(done: int, total: int) -> None:
-    """The progress callback of somebody who doesn't follow."""
+    """A progress callback that does nothing."""
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """The progress callback for one of two equal parts of the work."""
+    """A progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
 def followed(items: Collection, progress: Progress) -> Iterator:
-    """Each of the items; progress is called when the work on it is done."""
+    """Yield each item; call progress when the work on it is done."""
     for done, item in enumerate(items, start=1):
         yield item
         progress(done, len(items))
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence, and what is changed while it runs."""
+    """A copy of a word's sentence with changes to make while it runs."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -52,7 +52,7 @@ class Copy(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The first layer in which something is changed; 0 where nothing is."""
+        """The first layer with a change; 0 without any."""
         layers = [patch.layer for patch in self.patches]
         for hide in self.hidden:
             layers += [0] if hide.heads is None else [head.layer for head in hide.heads]
@@ -69,22 +69,23 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    reason: str = ""  # measured at load: why it can't be recomputed (parity.py); "" where it can
-    patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
-    hide_reason: str = ""  # measured at load: why tokens can't be hidden; "" where they can
-    one_head_reason: str = ""  # measured at load: why not in some heads alone
+    reason: str = (
+        ""  # why it can't be recomputed; this and the next three are measured at load (parity.py), "" if it can
+    )
+    patch_reason: str = ""  # why heads' outputs can't be replaced or removed
+    hide_reason: str = ""  # why tokens can't be hidden
+    one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
     digest: str = ""  # sha256 of the weights; "" for random ones
-    configuration: str = ""  # sha256 of what decides its numbers beside them (checkpoint.py)
-    note: str = ""  # what a visitor should know ("the encoder half of T5")
-    equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
-    around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
+    configuration: str = ""  # `checkpoint.configuration_digest`
+    note: str = ""  # for a visitor ("the encoder half of T5")
+    equal_lengths: bool = (
+        False  # measured at load: padding changes its numbers, so only texts of one length share a pass
+    )
+    around: Callable[[int], AbstractContextManager] = nullcontext  # around each pass; gets tokens x layers x d_model
 
     @cached_property
     def content(self) -> str:
-        """sha256 of weights, configuration, tokeniser, pooling and modules: a copy and the same Hub revision have the same.
-
-        Device and precision are no part of it. `checkpoint.configuration_digest` says which files count.
-        """
+        """sha256 of weights, configuration, tokeniser, pooling and modules: equal for a copy, on any device, in any precision."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -105,15 +106,12 @@ class Encoder(TextReader):
         patches: Collection[Patch] = (),
         hidden: Collection[Hide] = (),
     ) -> Encoding:
-        """Run one text through the encoder, at full speed, keeping what each layer's attention received.
+        """Run one text at full speed, and record each layer's attention.
 
-        text: a string, or what `tokenize` has read already. pair: a second segment. pad_to: pad to this many tokens and keep
-        the padding (to see the padding mask at work).
-        patches: heads' outputs to replace on the way. hidden: tokens to hide from others. The Encoding keeps both, so that it
-        isn't taken for a plain one.
-        Raises TextError for a text that is empty, too long, not valid Unicode, or of which it makes no finite numbers;
-        ValueError for a patch or a hidden token that doesn't fit the encoder, the text or the others; NotRecomputable for any
-        patch where what enters W_O isn't known, for any hidden token where the encoder takes no such mask.
+        text: a string, or `tokenize`'s result. pair: a second segment. pad_to: pad to this many tokens, and keep the padding.
+        patches: heads' outputs to replace. hidden: tokens to hide from others. The Encoding keeps both.
+        Raises TextError for a text that is empty, too long, not valid Unicode, or gives NaN or infinity; ValueError for patches
+        or hidden tokens that don't fit; NotRecomputable if the encoder allows none.
         """
         tokens = self.tokenize(text, pair)
         if pad_to is not None:
@@ -131,9 +129,8 @@ class Encoder(TextReader):
     ) -> list[Encoding]:
         """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
-        A pass has a bounded number of padded tokens, however many the texts and however long one of them; where padding
-        changes the encoder's numbers, texts of exactly one length. patches, hidden: one collection for each text, as in `encode`.
-        A text with a second segment comes as `tokenize` has read it. Raises TypeError for one string in place of a list.
+        patches, hidden: one collection for each text, as in `encode`. For a second segment, pass `tokenize`'s result.
+        Raises as `encode` does, and TypeError for one string in place of a list.
         """
         if isinstance(texts, str):
             raise TypeError(
@@ -153,7 +150,7 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """The word's sentence, run: as it is where it has been run already."""
+        """The word's sentence as a plain Encoding; run only if it isn't one yet."""
         own = word.sentence
         return own if isinstance(own, Encoding) and not (own.patches or own.hides) else self.encode(own)
 
@@ -167,9 +164,9 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """The model's own output by its slow attention, with hidden states and attention weights.
+        """The model's own output by its slow attention, with hidden states, and with `weights` the attention weights.
 
-        hidden: one collection for each text. weights: whether to hand them out, which of a long text take much memory.
+        hidden: one collection for each text. The weights of a long text take much memory.
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -179,7 +176,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""
+        """Whether the maps of a separate pass over n tokens fit the operator's bound on memory."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -192,19 +189,19 @@ class Encoder(TextReader):
         progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
-        """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
+        """The last hidden state at `position` without each head in turn: (n_layers, n_heads, d_model).
 
-        The last hidden state with this one head's output removed at every position: set to zero, or with how="mean" to
-        the head's mean over the sentence as it runs with all heads. position: an int, several for a split word (their
-        mean), or a word that stands once. heads: those to remove, each alone; heads in a tuple are removed together:
-        (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`; positions count through
-        both segments.
-        Raises NotRecomputable where heads can't be removed. (Michel et al. 2019, "Are Sixteen Heads Really Better
-        than One?", section 2)
+        A head is removed at every position: its output is zero, or with how="mean" its mean over the sentence. position: an
+        int, several for a split word (their mean), or a word that occurs once; positions count through both segments. heads:
+        those to remove, one at a time, or a tuple of them together: (len(heads), d_model). progress(done, total) is called
+        after each pass. pair: as in `encode`. Raises NotRecomputable if heads can't be removed.
+        (Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2)
         """
         if how not in ("zero", "mean"):
             raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
-        word, patches = self.placed((text, position, pair)), [self.removed(each) for each in self.sets_of(heads)]
+        chosen = self.all_heads if heads is None else heads
+        sets = [each if each == () or isinstance(each[0], tuple) else (each,) for each in chosen]
+        word, patches = self.placed((text, position, pair)), [self.removed(each) for each in sets]
         if how == "mean":
             means = self.encoded(word).context(range(len(word.sentence.tokens)))
             patches = [[replace(patch, value=means[patch.layer, patch.head]) for patch in each] for each in patches]
@@ -221,14 +218,12 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """What the vector at `position` becomes with each of `words` in turn hidden from it: (len(words), d_model).
+        """The last hidden state at `position` with each of `words` hidden from it in turn: (len(words), d_model).
 
-        The last hidden state. position and each word: an int, several for a split word (all hidden together), or a word that
-        stands once. heads: for each of words those in which it is hidden, None for all; heads=None: all for each. progress,
-        pair: as in `knock_out`. What it doesn't say: what the hidden word gave to other tokens still reaches the position
-        through them.
-        Raises as `encode` does, IndexError for positions that the text hasn't. (Geva et al. 2023, "Dissecting Recall of
-        Factual Associations in Auto-Regressive Language Models", section 5)
+        position and each word: an int, several for a split word (hidden together), or a word that occurs once. heads: for each
+        word the heads to hide it in, None for all. progress, pair: as in `knock_out`. Limit: other tokens still pass on what
+        they took from the hidden word. Raises as `encode` does, IndexError for positions that the text hasn't.
+        (Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5)
         """
         word = self.placed((text, position, pair))
         if isinstance(words, str):
@@ -252,9 +247,8 @@ class Encoder(TextReader):
     ) -> Tensor:
         """The word's last hidden state in copies of its sentence, each with its own patches and hidden tokens: (copies, d_model).
 
-        progress as in `knock_out`. The copies run in batches of about 4,096 tokens, each from its first changed layer
-        on where that can be. layers: what each layer reads, too, the
-        last hidden state last: (copies, n_layers + 1, d_model).
+        layers: also before each layer, (copies, n_layers + 1, d_model). progress as in `knock_out`. Copies run in passes of
+        about 4,096 tokens, from their first changed layer on if the encoder allows it.
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -278,9 +272,9 @@ class Encoder(TextReader):
         return torch.stack(vectors) if vectors else torch.zeros(shape)
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Words' last hidden states in copies of their sentences, of several too, in one padded pass: (copies, d_model).
+        """Words' last hidden states in copies of their sentences, in one padded pass, unchecked: (copies, d_model).
 
-        layers: as in `changed_vectors`, which checks what is changed and what comes out; here neither is checked.
+        layers: as in `changed_vectors`.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
@@ -295,8 +289,8 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """The last states of a word in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
-        word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the sentence as it is first
+        """A word's last states in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
+        word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
             patches, hidden = [copy.patches for copy in each], [copy.hidden for copy in each]
@@ -307,8 +301,8 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """Whether copies may join a pass at later layers: tried. Lower precisions round by the batch."""
-        recordings = self.encode(JOINING).recordings
+        """Try whether copies may join a pass at later layers. Lower precisions round by the batch."""
+        recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:
             return False
         joining.install(self.model, [recording.module for recording in recordings])
@@ -316,11 +310,11 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """Whether in their last layer only the word's rows may go on after the attention: tried, where copies may join."""
+        """Try whether in the last layer the word's rows alone may go on after the attention; only if copies may join."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
-        encoding, layers = self.encode(JOINING), range(self.n_layers)
+        encoding, layers = self.encode(SAMPLE), range(self.n_layers)
         every = tuple(range(len(encoding.ids)))
         word, zero = PlacedWord(encoding, (1, 3) if narrow else every), torch.zeros(self.d_head)
         copies = [Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]
@@ -334,28 +328,23 @@ class Encoder(TextReader):
         alike = joined.shape == own.shape
         return alike and float((joined - own).abs().max()) <= JOINED * float(own.abs().max())
 
-    def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
-        """What each run changes: None every head alone; else each head alone, and those in a tuple together."""
-        chosen = self.all_heads if heads is None else heads
-        return [each if each == () or isinstance(each[0], tuple) else (each,) for each in chosen]
-
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
         """The patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @property
     def recomputable(self) -> bool:
-        """Whether there are as many recordings as layers, and the kernel's weights are the model's own: measured at load."""
+        """Measured at load: every layer is recorded, and the kernel's weights are the model's own."""
         return not self.reason
 
     @property
     def patchable(self) -> bool:
-        """Whether heads' outputs can be swapped and removed: what enters W_O was found, and verified at load."""
+        """Measured at load: heads' outputs can be replaced and removed."""
         return not self.patch_reason
 
     @property
     def hooked(self) -> bool:
-        """Whether its modules never ask for an attention function, so that hooks read them (`hooks.py`)."""
+        """Its modules never ask for an attention function: hooks read them (`hooks.py`)."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property
@@ -364,11 +353,11 @@ class Encoder(TextReader):
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def states(self, output) -> tuple[Tensor, ...]:
-        """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
+        """n_layers + 1 of (batch, n, d_model); the last is the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
-        """Refuse what doesn't fit this encoder, the text, or one another."""
+        """Refuse changes that don't fit this encoder, the text or one another."""
         if patches:
             self.check_patchable()
             check_patches(patches, self.n_layers, self.n_heads, self.d_head, len(tokens.ids))
@@ -381,7 +370,7 @@ class Encoder(TextReader):
             self._check_changes(*copy)
         batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
-        # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
+        # An encoder that is shown only gives its own weights; its heads' outputs are recorded if that was verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
@@ -412,7 +401,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite where a text's hidden states aren't: what each layer reads and the last one, or the last alone."""
+        """Raise NotFinite for NaN or infinity in a text's hidden states: before each layer and the last, or the last alone."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -426,7 +415,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Inside it a pass runs over so many texts of n tokens; OutOfMemory where it takes more memory than there is."""
+        """Surround a pass over so many texts of n tokens. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -435,20 +424,20 @@ class Encoder(TextReader):
             yield
 
     def check_recomputable(self) -> None:
-        """Raise NotRecomputable where the encoder is shown only."""
+        """Raise NotRecomputable if the encoder is shown only."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable where tokens can't be hidden from others. one_head: in some heads alone."""
+        """Raise NotRecomputable if tokens can't be hidden from others. one_head: in some heads alone."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = " in some heads alone" if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {self.title}{where}: {reason}")
 
     def check_patchable(self) -> None:
-        """Raise NotRecomputable where heads' outputs can't be swapped or removed."""
+        """Raise NotRecomputable if heads' outputs can't be replaced or removed."""
         if not self.patchable:
-            raise NotRecomputable(f"No head of {self.title} can be swapped or removed: {self.patch_reason}")
+            raise NotRecomputable(f"No head of {self.title} can be replaced or removed: {self.patch_reason}")
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

@@ -18,20 +18,19 @@ BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys.
+    """One text run through an encoder. Every tensor is CPU float32; rows are queries, columns keys.
 
-    Where `patches` isn't empty, heads' outputs were replaced on the way, and where `hides` isn't, tokens were hidden from
-    others: these aren't the encoder's own numbers for the text.
+    With `patches` or `hides` these aren't the encoder's own numbers for the text.
     """
 
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): before each layer, and the last
     static: Tensor  # (n, d_embedding): the bare token-embedding rows, no position
     n_heads: int
-    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where none can be read
-    shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) where shown only
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty if none can be read
+    shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) if shown only
     reason: str = ""  # why it is shown only
-    patches: tuple[Patch, ...] = ()  # heads' outputs that were replaced while it ran
-    hides: tuple[Hide, ...] = ()  # tokens that were hidden from others while it ran
+    patches: tuple[Patch, ...] = ()  # replaced heads' outputs
+    hides: tuple[Hide, ...] = ()  # hidden tokens
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
@@ -45,22 +44,18 @@ class Encoding(Tokens):
 
     @property
     def n_layers(self) -> int:
-        """How many layers of attention there are."""
+        """The number of attention layers."""
         return len(self.states) - 1
 
     @property
     def hidden(self) -> Tensor:
-        """The hidden states (n_layers + 1, n, d_model): hidden[l] is what layer l reads, hidden[-1] the last.
-
-        A stack made when it is asked for: an encoding doesn't hold its states twice.
-        """
+        """The hidden states (n_layers + 1, n, d_model), stacked anew: hidden[l] enters layer l, hidden[-1] is the last."""
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Every step of one head, recomputed by the kernel: tensors (n, d_head), (n, n) and (n, d_head).
+        """Every step of one head, by the kernel: tensors (n, d_head), (n, n) and (n, d_head). rows: of these queries alone.
 
-        rows: a slice of the queries; the others aren't computed.
-        Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
+        Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable if it is shown only.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -68,11 +63,10 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own where it is shown only.
+        """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own if it is shown only.
 
-        head: that head's alone, (n, n). rows: a slice of the queries. What isn't asked for isn't computed, and a long
-        text's map is made some rows at a time, so that it needs the memory of one step and not of all.
-        Raises IndexError for a layer or head that the encoder hasn't.
+        head: (n, n) of this head alone. rows: of these queries alone. A long text's map is made some rows at a time, to bound
+        memory. Raises IndexError for a layer or head that the encoder hasn't.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
@@ -85,34 +79,31 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
+        """The weights of the token at `position`, in every layer and head: (n_layers, n_heads, n), in O(n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """What a word attends to, in every layer and head: (n_layers, n_heads, n), averaged over its positions."""
+        """A word's weights, averaged over its positions, in every layer and head: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets.
-
-        head: that head's alone, (n, n).
-        """
+        """The weights (n_heads, n, n) by the model's own eager function on the kernel's inputs. head: (n, n) of this head."""
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that entered W_O in this pass, patches in place.
 
-        Raises NotRecomputable where it can't be read, IndexError for a layer that the encoder hasn't.
+        Raises NotRecomputable if it can't be read, IndexError for a layer that the encoder hasn't.
         """
         if not self.recordings:
-            raise NotRecomputable(f"What this encoder's heads hand over can't be read: {self.reason}")
+            raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """What each head hands the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
+        """Each head's output for the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 

@@ -1,11 +1,11 @@
-"""What can go wrong with an encoder or a text, in words that a visitor may read."""
+"""Errors about an encoder or a text, in words that a visitor may read."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 class LoadError(RuntimeError):
-    """An encoder can't be loaded. `kind` is one word for it; the message says what is wrong and what to do."""
+    """An encoder can't be loaded. `kind` is one word; the message gives the reason and the remedy."""
 
     def __init__(self, kind: str, message: str):
         super().__init__(message)
@@ -17,23 +17,20 @@ class TextError(ValueError):
 
 
 class NotFinite(TextError):
-    """A text of which an encoder's finite weights make NaN or infinity. The message names it, the layer and the remedies."""
+    """An encoder makes NaN or infinity of a text. The message names the text, the layer and the remedies."""
 
 
 class OutOfMemory(TextError):
-    """The device hasn't the memory that a text takes. The message names the device and the remedies."""
+    """A text takes more memory than the device has. The message names the device and the remedies."""
 
 
 class NotRecomputable(RuntimeError):
-    """The encoder's attention is shown as the model reports it; the kernel can't recompute it. The message says why."""
+    """The kernel can't recompute the encoder's attention, which is shown as the model reports it. The message says why."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) where what runs inside fails, a Rust library's panic too, which is a BaseException.
-
-    What isn't a failure goes through: an interrupt from the keyboard, the dashboard's own control of a run.
-    """
+    """Raise make(reason) for an exception inside, or a Rust library's panic, which is a BaseException. Others pass through."""
     try:
         yield
     except BaseException as caught:

@@ -1,7 +1,7 @@
 """A tiny encoder of every family, with random weights, saved like any other checkpoint: for docs/support.md and tests.
 
-The weights are large on purpose: with the usual small ones every head would attend to all tokens evenly, and an error in
-a bias, a mask or a rotation would hide in the noise.
+The weights are large on purpose: with small ones every head attends to all tokens evenly, which hides errors in a bias, a mask
+or a rotation.
 """
 
 import json
@@ -42,7 +42,7 @@ COMMON = {
     "intermediate_size": 48,
     "max_position_embeddings": 64,
 }
-# T5 doesn't divide by sqrt(d_head), and MobileBERT has no norms that hold its numbers down: smaller weights for them.
+# Smaller weights for T5, which doesn't divide by sqrt(d_head), and MobileBERT, which has no norms that bound its numbers.
 T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
 RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
 DEBERTA_V3 = RELATIVE | {"share_att_key": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm"}
@@ -91,10 +91,9 @@ def save_tiny(
     classes: Sequence[str] = (),
     tags: Sequence[str] = (),
 ) -> Path:
-    """Write a tiny checkpoint with its tokeniser into `folder` (created), as save_pretrained does; returns it.
+    """Write a tiny checkpoint with its tokeniser into `folder`, as save_pretrained does, and return the folder.
 
-    masked_head: with the family's masked-language head; classes: with its classification head, for these; tags: with its
-    token-classification head. Raises KeyError for a tokeniser kind that isn't known.
+    With the family's masked-language head, its classification head for `classes`, or its token-classification head for `tags`.
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -117,7 +116,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Give every parameter random numbers, biases and norms too, the same ones for the same seed."""
+    """Give every parameter, biases and norms too, random numbers of this seed."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -132,7 +131,7 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
 
 
 def wordpiece_tokenizer():
-    """A lower-casing WordPiece tokeniser that splits what it doesn't know ("riverbank" into river and ##bank)."""
+    """A lower-casing WordPiece tokeniser that splits words it doesn't know ("riverbank" into river and ##bank)."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
@@ -141,7 +140,7 @@ def wordpiece_tokenizer():
 
 
 def byte_tokenizer():
-    """A byte-level BPE tokeniser trained on a few sentences: any text at all, several tokens to a strange letter."""
+    """A byte-level BPE tokeniser trained on a few sentences: reads any text, a strange letter as several tokens."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
     trainer.train_from_iterator(

@@ -1,4 +1,4 @@
-"""What a folder is that isn't a saved model itself, and which folders inside it are.
+"""Find the saved model inside a folder that isn't one itself, and name such a folder.
 
 A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, sentence-transformers before
 version 2 into 0_Transformer.
@@ -14,16 +14,15 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
 DEPTH = 3  # of a snapshot below the Hub's whole cache
-MOST_FOLDERS = 1_000  # that are looked into
+MOST_FOLDERS = 1_000  # to look into
 MOST_NAMED = 10
 CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """The folder, or where it isn't a saved model the only one inside it that is; the folder again where none is.
+    """The folder, or the only saved model inside it. Without any, the folder. allowed: may this inner folder be opened?
 
-    name: what it was asked for by. allowed: whether a folder inside may be looked into. Raises LoadError where several are, and
-    where its own config.json can't be read.
+    Raises LoadError, with the folder's `name` as it was asked for, if there are several or its own config.json can't be read.
     """
     if "model_type" in _config(folder):
         return folder
@@ -40,7 +39,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     if len(found) == 1 and os.path.exists(own := folder / "config.json"):
         try:
             read_json(own, "config")
-        except LoadError as error:  # it is a saved model that broke: another isn't opened in its place
+        except LoadError as error:  # a broken model: don't open another in its place
             inner = Path(name, found[0].relative_to(folder))
             raise LoadError(error.kind, f"{error} Or name the saved model inside: {inner}.") from None
     if len(found) <= 1:
@@ -85,10 +84,10 @@ def _config(folder: Path) -> dict:
 def _folders(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    except OSError:  # that mayn't be read
+    except OSError:  # no permission
         return []
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
-    """checkpoint-500 stands before checkpoint-1000."""
+    """A sort key: checkpoint-500 before checkpoint-1000."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -1,4 +1,4 @@
-"""The heads that a checkpoint carries on top of its encoder: which there are, and how one is loaded.
+"""Load a head that a checkpoint carries on top of its encoder.
 
 A head is loaded apart from its encoder and reads last hidden states from any run: a plain one, or one with an attention head
 removed or a word hidden.
@@ -41,18 +41,18 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Classes for pretraining hold the masked-language head too, but these, which find the tokens that were replaced.
+# Classes for pretraining hold the masked-language head too, except these, which find replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
 TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # of an architecture: BertForTokenClassification, XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint has no such head that can be shown. The message gives the reason, and a remedy or encoders that have one."""
+    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have one."""
 
 
 def carries(config, head: str) -> bool:
-    """Whether a config's `architectures` names a class of its family with this head. Names of weights never decide."""
+    """True if a config's `architectures` names a class of its family with this head. Names of weights never decide."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -63,7 +63,7 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead where the encoder's checkpoint doesn't carry this head, with the head that it does carry."""
+    """Raise NoHead if the encoder's checkpoint doesn't carry this head; the message names the head that it carries."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
@@ -75,7 +75,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """A sentence on what a checkpoint carries, from its `architectures`."""
+    """A sentence on the head that `architectures` names."""
     if not _named(config):
         return (
             "its config.json doesn't name its architecture (architectures). Add the name of the class that its weights were "
@@ -93,9 +93,9 @@ def _instead(config) -> str:
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
-    """The whole model with this head, read from the encoder's own checkpoint, on the CPU.
+    """The whole model with this head from the encoder's checkpoint, on the CPU.
 
-    Raises NoHead where the checkpoint doesn't carry it, lacks one of its weights, or can't be read.
+    Raises NoHead if the checkpoint doesn't carry it, lacks one of its weights, or can't be read.
     """
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
@@ -103,14 +103,14 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         with unchanged(source.folder, encoder.files):
             config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
             model, missing, _ = read_model(source, LOADERS[head], config, encoder.dtype, "eager")
-    except Exception as error:  # weights of another shape, a file that has changed: all mean that it isn't that model's
+    except Exception as error:  # weights of another shape, a changed file
         if is_out_of_memory(error):
             raise
         reason = str(error) if isinstance(error, LoadError) else brief(error)
         if "mismatched" in str(error):
             reason = "the sizes of its weights differ from those that config.json describes."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The encoder's own weights are there, or it wouldn't have been loaded; it needs no pooler, but the head does.
+    # The encoder's own weights are there, for it is loaded; the pooler's may not be, and the head needs them.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -121,7 +121,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 
 
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
-    """The logits of a model whose encoder is taken out, from last hidden states (batch, n, d_model). Raises NotFinite."""
+    """The logits from last hidden states (batch, n, d_model). model: without its encoder. Raises NotFinite."""
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
@@ -132,14 +132,14 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Replace a model's encoder by a module that returns the states it is given as inputs_embeds; returns the encoder."""
+    """Replace a model's encoder by a module that returns inputs_embeds as states; return the encoder."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _HandsOn(body))
     return body
 
 
 class _HandsOn(nn.Module):
-    """Takes an encoder's place: returns the states it is given, and pools them as the encoder did."""
+    """Returns inputs_embeds as the last hidden state, pooled as the replaced encoder did."""
 
     def __init__(self, body: nn.Module):
         super().__init__()

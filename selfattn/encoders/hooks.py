@@ -1,7 +1,7 @@
-"""Families whose modules never ask for an attention function: permanent hooks hand the recorder what goes in and comes out.
+"""Permanent hooks that record the attention of families whose modules never ask for an attention function.
 
-The modules are found by how they are built, not by the model's name. Whether what they hand over makes the model's own
-weights is measured at load, as for every family (`parity.py`). A pass without a recorder runs through the hooks unchanged.
+The modules are found by how they are built, not by the model's name. `parity.py` measures at load whether the recordings make the
+model's own weights. Without a recorder the hooks change nothing.
 Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
 """
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# What the families call W_Q, W_K and W_V inside the attention module, and W_O inside it or beside it.
+# The families' names for W_Q, W_K and W_V inside the attention module, and for W_O inside or beside it.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -27,7 +27,7 @@ SEPARATE = (
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
 FUSED = "in_proj"  # DeBERTa: one matrix, head by head its query, key and value
-# What takes the vectors of distances to position keys and position queries: DeBERTa-v2, DeBERTa.
+# DeBERTa's projections of the distances' vectors to position keys and position queries.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -37,7 +37,7 @@ POSITIONS = {
 
 
 def install(model: nn.Module, n_heads: int) -> None:
-    """Put hooks on every attention module of the model whose projections are found; for good, and once a model."""
+    """Put hooks on every attention module whose projections are found. Call it once a model."""
     for module, output in _attention_modules(model):
         module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
@@ -47,7 +47,7 @@ def install(model: nn.Module, n_heads: int) -> None:
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:
-    """What the module calls its W_Q, W_K and W_V; None where it hasn't three such layers."""
+    """The module's names for its W_Q, W_K and W_V; None if it hasn't three such layers."""
     return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
 
 
@@ -60,7 +60,7 @@ def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
 
 
 def is_linear(owner: object, name: str) -> bool:
-    """Whether the module `owner` has a linear layer of this name."""
+    """True if the module `owner` has a linear layer of this name."""
     return isinstance(getattr(owner, name, None), nn.Linear)
 
 
@@ -74,7 +74,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """A layer's attention begins: keep what it is called with, its mask with what is hidden in it."""
+    """A layer's attention begins: hide tokens in its mask, and keep its arguments."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -82,7 +82,7 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # those that may be without one add it; DeBERTa and XLM always have theirs
+    if mask is None:  # modules that allow None add the mask; DeBERTa and XLM always have one
         hidden = added(hidden, reads.dtype)
     elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's has no place for heads
         hidden = hidden[:, 0]
@@ -107,7 +107,7 @@ def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """The heads' contexts enter W_O: the recorder takes them, and says with which to go on."""
+    """The heads' contexts enter W_O: hand them to the recorder, and go on with those it returns."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -117,7 +117,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """The fields of a LayerRecording from what the hooks of one layer have handed over."""
+    """A LayerRecording's fields from what one layer's hooks kept."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -134,7 +134,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """(batch, n_heads, n, d_head) each, as they meet: with biases, and turned by their positions where the family does."""
+    """(batch, n_heads, n, d_head) each, with biases, and rotary positions if the family has them."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
@@ -154,7 +154,7 @@ def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """A module's own mask as an attention function gets it: bool, or float to be added; (batch, 1 or n_heads, 1 or n, n)."""
+    """A module's mask as an attention function gets it: bool, or float to add; (batch, 1 or n_heads, 1 or n, n)."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -162,7 +162,7 @@ def _mask(mask: Tensor | None) -> Tensor | None:
 
 
 def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[PositionBias | DistanceVectors]:
-    """What the layer adds to its scaled scores."""
+    """The terms that the layer adds to its scaled scores."""
     arguments = pending["arguments"]
     if "position_bias" in arguments:
         yield PositionBias(arguments["position_bias"])

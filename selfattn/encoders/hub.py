@@ -1,4 +1,4 @@
-"""Fetching an encoder's files from the Hugging Face Hub, or from its cache when there is no network."""
+"""Fetch an encoder's files from the Hugging Face Hub, or from its cache without a network."""
 
 import os
 import re
@@ -24,25 +24,25 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model, but one.
+# Enough to load an encoder and its tokeniser; no pickles, no code. Of inner folders only the pooling's.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
-# main, v1.0, refs/pr/1, a commit. In the cache a revision is a file's name: none may lead out of it.
+# main, v1.0, refs/pr/1, a commit. It becomes a file's name in the cache, and must not lead out of it.
 REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
 LONGEST_REVISION = 200  # characters
 
 
 def offline() -> bool:
-    """Whether the operator forbids asking the Hub."""
+    """True if the operator forbids asking the Hub."""
     return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
-    """Download (or find in the cache) a Hub model's files: their folder and the commit. Raises LoadError.
+    """Download a Hub model's files, or find them in the cache: their folder and the commit. Raises LoadError.
 
-    report is called with a few words: which file is on its way, and how far.
+    report is called with the file on its way and the percentage done.
     """
     _check_id(name, revision)
     try:
@@ -86,7 +86,7 @@ def _check_id(name: str, revision: str | None) -> None:
 
 
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
-    """Fetch the files of one commit that aren't in the cache yet: their folder."""
+    """Fetch a commit's files that aren't in the cache yet, and return their folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted)]
@@ -101,7 +101,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # Asked for once more by its name, so that the cache knows next time, without a network, what the name means.
+        # Ask once more by the revision's name, so that the cache knows its commit next time without a network.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -115,7 +115,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """A progress bar that draws nothing and reports every whole percent instead."""
+    """A progress bar that draws nothing and reports every whole percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):
@@ -135,7 +135,7 @@ def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqd
 def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
     try:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
-    except (OSError, ValueError):  # not there; or a cache that someone else has written in
+    except (OSError, ValueError):  # not there, or a broken cache
         raise LoadError(
             "network",
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "

@@ -1,8 +1,7 @@
 """Copies of a sentence join its pass at the layer where each first differs from it: the layers before run once for all.
 
-In the last layer only the word's rows go on after the attention: no other row reaches the result. Hooks on each layer of the
-model and on its attention, by the recorder of the pass. Families whose modules allow neither are run in the plain way:
-`Encoder.joinable` and `Encoder.narrowing` try it.
+In the last layer only the word's rows go on after the attention: no other row reaches the result. Both are done by hooks, which
+read the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows them.
 """
 
 import threading
@@ -17,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put a hook on the layers around these attention modules, once a layer."""
+    """Put the hooks on these attention modules and the layers around them, once a layer."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -41,11 +40,12 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that join here to the layer's input, each as the sentence's own row; keep the rows that go on."""
+    """Add the copies that join here to the layer's input, as the sentence's own row; in the last layer keep `rows` alone."""
     recorder = current_recorder()
     if recorder is None:
         return None
-    count, rows = recorder.joining(), recorder.last_rows()
+    count = sum(at == recorder.n_calls for at in recorder.joins)
+    rows = recorder.rows if recorder.n_calls == recorder.last else None
     if not count and rows is None:
         return None
 
@@ -61,8 +61,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
     """Give the last layer's attention all rows: the word attends to them."""
-    recorder = current_recorder()
-    whole = None if recorder is None else recorder.whole
+    whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
 

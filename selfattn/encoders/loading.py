@@ -1,4 +1,4 @@
-"""Load an encoder from a checked folder: its model, tokeniser and limits. What parity.py measures decides how it is shown."""
+"""Load an encoder from a checked folder: its model, tokeniser and limits. `parity.py` decides whether it is recomputed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -28,9 +28,9 @@ from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
-UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
+UNSTATED_LIMIT = 8192  # tokens, if neither tokeniser nor position table sets a limit (T5)
 
-Report = Callable[[str], None]  # called with a few words at each stage
+Report = Callable[[str], None]  # gets a few words at each stage
 
 _loading = threading.Lock()
 
@@ -46,11 +46,10 @@ def load_encoder(
 ) -> Encoder:
     """Load an encoder: the bundled one (None), a folder saved by save_pretrained (or holding one such folder), or a Hub id.
 
-    device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
-    report is called with a few words before each stage, because a download can take minutes. trusted was an option of older
-    versions and is refused.
-    An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
-    Raises LoadError, whose message says what is wrong and what to do.
+    An existing folder wins over a Hub id. device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype:
+    "float32", "bfloat16", "float16". report gets a few words before each stage. Only safetensors are read; no code that comes
+    with a model is run. trusted, an option of older versions, raises TypeError.
+    Raises LoadError, whose message gives the reason and the remedy.
     """
     if trusted is not None:
         raise TypeError(
@@ -68,10 +67,10 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load from a folder; device and dtype as known to be there. Raises LoadError.
+    """Load from a folder. device and dtype must exist. Raises LoadError.
 
-    Parity is measured in float32. A lower precision is loaded after that, and has a looser check of its own; its
-    measurement in float32 runs on the CPU, because the device may lack the room.
+    Parity is measured in float32; for a lower precision on the CPU, because the device may lack the room. Then the lower
+    precision is loaded, with a looser check.
     """
     too_large = LoadError(
         "memory",
@@ -82,13 +81,13 @@ def load_source(
         if dtype == "float32":
             return exact
         report(f"Loading {source.name} in {dtype}")
-        return _in_precision(source, replace(exact, model=nn.Module()), device, dtype)  # makes room
+        return _in_precision(source, replace(exact, model=nn.Module()), device, dtype)  # frees the float32 model
 
 
 def _measured(source: Source, device: str, report: Report) -> Encoder:
-    """The encoder in float32, measured on a short text. Raises LoadError."""
+    """The encoder in float32, measured. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # its digests are known
+    if not source.bundled:  # known by its digests
         check_folder(source.folder, Settings.read().model_dir)
     with ThreadPoolExecutor(1) as beside:  # hashing releases the interpreter's lock
         digests = beside.submit(file_digests, source.folder)
@@ -112,7 +111,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """The encoder with weights of a lower precision, and what that changes of the measurements in float32."""
+    """The encoder in a lower precision, with its own reasons."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -128,13 +127,13 @@ def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> En
 
 
 def available_devices() -> list[str]:
-    """The devices this machine has, best first."""
+    """This machine's devices, best first."""
     present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     return [device for device, there in present.items() if there]
 
 
 def choose_device(device: str) -> str:
-    """The device for "auto" or a device's own name; raises LoadError for one that this machine hasn't."""
+    """The device for "auto" or a device's name. Raises LoadError if this machine hasn't it."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -153,21 +152,20 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError("config", f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # What the model returns is asked of it in each call, whatever the folder says.
+    # Each call says what the model returns, whatever the folder says.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
         attention = "eager" if ignores_interface(config) else IMPLEMENTATION
         model, missing, unused = read_model(source, loader, config, dtype, attention)
-    except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
+    except Exception as error:  # mismatched shapes, truncated files, unknown classes
         if is_out_of_memory(error):
             raise
-        sizes = (
-            "their sizes differ from those that config.json describes" if "mismatched" in str(error) else brief(error)
-        )
+        sizes = "their sizes differ from those that config.json describes"
+        reason = sizes if "mismatched" in str(error) else brief(error)
         raise LoadError(
             "weights",
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {sizes}. Download it again.",
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download it again.",
         ) from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
@@ -183,7 +181,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
 
 
 def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
-    """Name what a wrapper has put before each weight's name (torch.compile, DataParallel, a module of one's own)."""
+    """Refuse weights with a wrapper's prefix before each name (torch.compile, DataParallel). Raises LoadError."""
     prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
@@ -197,9 +195,9 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Refuse weights with NaN or infinite numbers; a number too large for a low precision becomes infinite in it."""
+    """Refuse weights with NaN or infinity, which a number too large for a low precision becomes. Raises LoadError."""
     for name, parameter in model.named_parameters():
-        # A sum is quick and not finite where a number isn't; it can be too large by itself, so then each is asked.
+        # A sum is quick; it isn't finite if a number isn't, or if it is too large itself.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 "weights",
@@ -209,10 +207,10 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """A note on weights of the checkpoint that the encoder doesn't take; "" for those of a head on top of it.
+    """A note if a pooler's weights aren't used; nothing here reads one. Weights of a head on top don't count.
 
-    A pooler's are harmless: nothing here reads one. Raises LoadError for any others within the encoder, because what
-    would run isn't what was trained (the distances of old relative-position BERTs, layers that the config leaves out).
+    Raises LoadError for others within the encoder (old relative-position BERTs, layers that the config leaves out): the model
+    that runs would not be the one that was trained.
     """
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
@@ -229,10 +227,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """The model that a class of transformers reads from a checked folder.
-
-    And the names of the weights that it didn't find there, and of those there that it didn't take.
-    """
+    """The model that a class of transformers reads from a checked folder, with the names of missing and of unused weights."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -243,7 +238,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bar and no warnings from transformers; one load at a time, because its switches are global."""
+    """Silence transformers' progress bar and warnings; one load at a time, because its switches are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
@@ -257,7 +252,7 @@ def quiet() -> Iterator[None]:
 
 
 def _loader(source: Source, config):
-    """The class that loads the bare encoder, and a note for the visitor. Raises LoadError for what is no encoder."""
+    """The class that loads the bare encoder, and a note for the visitor. Raises LoadError."""
     family = config.model_type
     # T5 and its kin have a class of their own for the encoder half, whether it was saved alone or with its decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
@@ -275,7 +270,7 @@ def _loader(source: Source, config):
 
 
 def _sample(encoder: Encoder) -> Tokens:
-    """The tokens of a short sentence. Raises LoadError for a tokeniser that can't read it."""
+    """A short sentence's tokens. Raises LoadError if the tokeniser can't read it."""
     try:
         return encoder.tokenize(SAMPLE)
     except TextError as error:

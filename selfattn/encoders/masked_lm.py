@@ -1,7 +1,6 @@
-"""The masked-language head: which word an encoder expects at a place, and what each attention head does to that.
+"""The masked-language head: which word an encoder expects at a place.
 
-The head is loaded apart from its encoder and reads last hidden states, so it works on states from any run: a plain one,
-or one with an attention head removed. Source: Devlin et al. 2019, "BERT", section 3.1, task 1.
+Source: Devlin et al. 2019, "BERT", section 3.1, task 1.
 """
 
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False)
 class MaskedHead:
-    """What turns a last hidden state into a prediction over the vocabulary."""
+    """Turns a last hidden state into a prediction over the vocabulary."""
 
     encoder: Encoder
     mask_token: str
@@ -34,7 +33,7 @@ class MaskedHead:
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
-        """The position of the one mask token in an encoded text. Raises TextError where there isn't exactly one."""
+        """The position of the one mask token in an encoded text. Raises TextError for none or several."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
             raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
@@ -51,9 +50,9 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """The masked-language head of an encoder's own checkpoint. Raises NoHead where it has none.
+    """The masked-language head of an encoder's checkpoint. Raises NoHead if it has none.
 
-    A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
+    An output matrix that is tied to the token embeddings is shared with the loaded encoder.
     """
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
@@ -67,10 +66,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """The text with its word number `index` (of `tokens.words`, from 0) replaced.
-
-    Raises IndexError for a word that isn't there.
-    """
+    """The text with its word number `index` (of `tokens.words`, from 0) replaced. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

@@ -1,4 +1,4 @@
-"""Memory that runs out: how each device says so, one more try with half the batch, and what is freed goes back."""
+"""Recognise memory that runs out, try again with half the batch, and give freed memory back."""
 
 import ctypes
 import sys
@@ -12,8 +12,8 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# torch has a class for it that CUDA's own allocator raises. Elsewhere it is a RuntimeError, known by its words: the CPU's
-# allocator, cuBLAS and cuDNN (which ask for memory of their own), CUDA itself, Apple's MPS for all and for one tensor.
+# CUDA's own allocator raises torch.OutOfMemoryError. Others raise a RuntimeError with these words: the CPU's allocator, cuBLAS,
+# cuDNN, CUDA itself, Apple's MPS for all and for one tensor.
 WORDS = (
     "can't allocate memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
@@ -25,13 +25,13 @@ WORDS = (
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error means that memory ran out, on the CPU, CUDA or MPS."""
+    """True for an error that means that memory ran out, on the CPU, CUDA or MPS."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in WORDS)
 
 
 @contextmanager
 def out_of_memory_as(error: Exception) -> Iterator[None]:
-    """Raise `error` where what runs inside asks for more memory than there is."""
+    """Raise `error` if memory runs out inside."""
     try:
         yield
     except Exception as caught:
@@ -41,19 +41,19 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """run(items), a result for each; where that raises OutOfMemory, one more try in two halves."""
+    """run(items), a result for each; after OutOfMemory once more in two halves."""
     try:
         return run(items)
     except OutOfMemory:
         if len(items) < 2:
             raise
-    give_memory_back()  # after the except clause, whose traceback keeps what the failed pass has made
+    give_memory_back()  # after the except clause, whose traceback holds the failed pass's tensors
     half = (len(items) + 1) // 2
     return [*run(items[:half]), *run(items[half:])]
 
 
 def give_memory_back() -> None:
-    """Return what torch's allocators keep for later to the device, so that another model or another process has it."""
+    """Return the memory that torch's allocators keep for later to the device, for other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():
@@ -61,10 +61,9 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Hand back to the system what tensors of many sizes have left behind; takes milliseconds.
+    """Return freed memory to the system, in milliseconds; only Arrow's if the C library isn't glibc.
 
-    The C library keeps it, in pieces, for later use: a job of hours would hold far more than it uses. Where that isn't glibc,
-    only Arrow's part is done.
+    The C library keeps freed pieces for later: a job of hours would hold far more than it uses.
     """
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()

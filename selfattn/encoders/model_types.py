@@ -1,6 +1,6 @@
-"""Which kinds of model may be text encoders, and what to say of the others: read from a config before anything is built.
+"""The model types that may be text encoders, and the refusals of the others, from the config before a model is built.
 
-Being on the list opens nothing: whether a model is an encoder that can be recomputed is measured when it is loaded.
+A type on the list is only tried: `parity.py` measures whether it can be recomputed.
 """
 
 import importlib
@@ -13,8 +13,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# From transformers' mappings for text encoding, masked words and bare models (5.23): those that read plain text and
-# nothing else, and can give a map of each token to each. Families that fetch code of their own (MRA, YOSO) aren't here.
+# From transformers' mappings for text encoding, masked words and bare models (5.23): types that read plain text alone and
+# give a map of each token to each, without families that fetch code of their own (MRA, YOSO).
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -25,7 +25,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# What the others are where there is a remedy, or they are many.
+# Refusals of other types: those with a remedy, and those that are many.
 KINDS = {
     "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder), and the tokeniser beside it",
@@ -42,7 +42,7 @@ WORKING = "selfattn opens text encoders such as BERT, RoBERTa, XLM-R, ModernBERT
 
 
 def check_model_type(name: str, config: dict) -> None:
-    """Refuse a config whose model type can't be a text encoder, saying what it is. Raises LoadError."""
+    """Refuse a model type that can't be a text encoder. Raises LoadError."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
         raise LoadError(
@@ -63,7 +63,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
+    """True if the family's modules never ask the attention interface; then only `eager` reports weights."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

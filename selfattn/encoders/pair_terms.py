@@ -1,4 +1,4 @@
-"""What some families add to a pair's scaled score, for the distance of its tokens: a number, or products with a vector.
+"""Terms that some families add to a pair's scaled score, by the distance of its tokens: a number, or products with a vector.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4 (the products).
 """
@@ -13,28 +13,27 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A learned number for each pair of places, by their distance, that a head adds to its scaled scores (T5, MPNet)."""
+    """A learned number for each distance, which a head adds to its scaled scores (T5, MPNet)."""
 
     values: Tensor  # (1 or batch, n_heads, n, n), the model's own, by reference
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """That of one sentence of the batch, cut back to its first n tokens."""
+        """One sentence's part, cut to its first n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """What is added for some heads and queries of one sentence, in the query's dtype."""
-        bias = self.values[0, heads][..., rows, :]
-        return Term(self.name, bias.to(query))
+        """The term for some heads and queries of one sentence, in the query's dtype."""
+        return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """The term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A learned vector for each distance between two tokens: a head adds its products with the query or the key (DeBERTa)."""
+    """A learned vector for each distance; a head adds its products with the query or the key (DeBERTa)."""
 
     name: str  # "content to position": with the query; "position to content": with the key
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for the distances 1 - n ... n - 1 of a query's place from a key's
@@ -45,12 +44,12 @@ class DistanceVectors:
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """What is added for some heads and queries of one sentence, in the query's dtype."""
+        """The term for some heads and queries of one sentence, in the query's dtype."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._met(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """The term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._met(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -65,7 +64,7 @@ def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scal
     """Each query times the learned vector of its distance to each key: [i, j] = query[i] . positions[distance[i, j]].
 
     query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) whole numbers from 0:
-    (..., n_query, n_key). DeBERTa's equation 4; so `position_to_content`.
+    (..., n_query, n_key). DeBERTa's equation 4.
     """
     products = query @ positions.transpose(-2, -1)  # (..., n_query, n_distances)
     return products.gather(-1, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
@@ -78,7 +77,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """The rows (n_pieces, n_heads or 1, 1, n) of a mask or bias that may have one row, or one sentence, for all."""
+    """Chosen rows (n_pieces, n_heads or 1, 1, n) of a mask or bias, which may have one row or one sentence for all."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

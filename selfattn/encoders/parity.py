@@ -1,9 +1,8 @@
 """Check at load that the kernel reproduces the model: its weights and states, against a plain eager pass of the same folder.
 
-The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
-`eager` attention: for a short text, padded beside a longer one and with a word hidden from another, and for a text at the
-encoder's limit (of 96 tokens where it reads more) alone. It is measured, not read from a list of families, and always in
-float32.
+The fast pass must have the weights, contexts and hidden states of the model's own slow `eager` attention: for a short text padded
+beside a longer one, with a word hidden from another, and for a text of 96 tokens (or the encoder's limit) alone. Always measured
+in float32, for every family.
 """
 
 import re
@@ -22,20 +21,20 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # tokens more that the text beside the short one has
-MOST_TOKENS = 96  # of the text at the limit: two passes over 512 take a base-size encoder longer than its load
-QUERIES = 16  # tokens of that text whose weights are compared; hidden states are, for every token
+PADDING = 5  # how many tokens longer the second text is
+MOST_TOKENS = 96  # of the long text: two passes over 512 take a base-size encoder longer than its load
+QUERIES = 16  # tokens of the long text whose weights are compared; hidden states are compared for every token
 
-# Largest differences that float32's rounding explains. A weight is at most 1. A context or a hidden state may be in the
-# hundreds: for them it is a share of the largest number in the same head's or token's vectors, where that exceeds 1.
+# Largest differences that float32's rounding explains: of weights absolute; of contexts and hidden states, which may be in the
+# hundreds, a share of the largest number in the same head's or token's vectors, or of 1.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# A score is a sum of products, known to about 1e-6 of |query| |key| scale in either pass. Where that product exceeds
-# this, a weight can't be known to 1e-5, and what is allowed grows with it.
-SCORE = 16
-PADDED = 1e-4  # beyond it, padding changes an encoder's numbers
+SCORE = (
+    16  # a score's rounding is about 1e-6 |query| |key| scale; beyond this product the allowed difference grows with it
+)
+PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the kernel's weights"
-REACHES = 1e-6  # beyond it, a difference between two texts of one pass isn't its rounding
-SUM = 2e-2  # how far a row's sum may be from 1
+REACHES = 1e-6  # a larger difference between two texts of one pass isn't rounding
+SUM = 2e-2  # largest difference of a row's sum from 1
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,16 @@ class EagerPass:
     """One sentence of a plain eager pass, on the model's device."""
 
     tokens: Tokens
-    weights: list[Tensor]  # (n_heads, n, n) a layer; none where they weren't asked for
+    weights: list[Tensor]  # (n_heads, n, n) a layer; may be left out
     states: list[Tensor]  # n_layers + 1 of (n, d_model), the last being the last hidden state
     hidden: tuple[Hide, ...] = ()
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """The encoder with what a short text says about it, run in each way. Raises LoadError for what can't be shown at all.
+    """The encoder with its sizes and reasons, measured on a short text. Raises LoadError if it can't even be shown.
 
-    pinned: the bundled encoder, known by its digest. The tests hold it at its limit and with hidden words, and that padding
-    doesn't change its numbers, so that a load needn't: one eager pass, of the padded text, serves for the text alone, too.
+    pinned: the bundled encoder, known by its digest. The tests check its long texts, hidden words and padding, so a load runs
+    one eager pass only.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -92,9 +91,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Why an encoder isn't recomputed in a lower precision, or "": its weights against its own eager ones.
+    """Compare a lower precision's weights with its own eager ones: why it isn't recomputed, or "".
 
-    Its plain pass must run and be finite, alone and padded, whatever it was in float32. Raises LoadError.
+    Raises LoadError if its plain pass doesn't run or isn't finite, alone and padded.
     """
     (alone,) = _eager(encoder, [short])
     _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
@@ -110,7 +109,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """n tokens: the special ones at both ends as they are, the others in turn between them. For the model alone."""
+    """n tokens for the model alone: the special ones at both ends, the others repeated in turn between them."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -120,10 +119,10 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """The text's last token hidden from its first, special ones aside: in one head of every second layer, and in every head."""
+    """The text's last plain token hidden from its first: in one head of every second layer, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # In every second layer: the others have the mask of what is hidden in every head alone, which is another one.
+    # The layers between have the other mask, of what is hidden in every head.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
@@ -131,7 +130,7 @@ def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tupl
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """The batch, and its first text with each of `hides`, in one eager pass; without those that the model refuses, and why."""
+    """The batch, and its first text with each of `hides`, in one eager pass; and why the model refuses some of them."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -148,15 +147,15 @@ def _with_hidden(
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
+    """A plain eager pass, each sentence cut back to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
-    except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
+    except Exception as error:  # a model of another kind asks for images, boxes or a language
         if is_out_of_memory(error) or hidden:
             raise
-        if encoder.dtype != "float32":  # in which it could
+        if encoder.dtype != "float32":
             raise LoadError(
                 "dtype",
                 f"{encoder.name} ({encoder.family}) doesn't run in {encoder.dtype}, as it does in float32 ({brief(error)}). "
@@ -171,7 +170,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # A single sentence's maps are the ones whose shapes are checked, so they stay as they come.
+        # `_check_maps` reads the shapes of a single sentence's maps.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         own = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
@@ -185,7 +184,7 @@ def _eager(
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Refuse what has no whole map for each layer and head, and what attends backwards only."""
+    """Refuse a model without a whole map for each layer and head, and one that attends backwards only. Raises LoadError."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -217,10 +216,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _held_against(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or "".
-
-    By what is hidden, which is nothing (an empty tuple) in the first one.
-    """
+    """Compare the fast pass: its first sentence's recordings; and by hidden tokens why it differs from the eager one, or ""."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -243,7 +239,7 @@ def _held_against(
 
 
 def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRecording], states: list[Tensor]) -> str:
-    """How the fast pass of one sentence differs from its eager pass, or where that still sees what is hidden; or ""."""
+    """The difference of one sentence's fast pass from its eager pass, or the eager weight of a hidden token; or ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
         if reason:
@@ -261,10 +257,10 @@ def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRe
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
-    """Why the heads' outputs of an encoder with hooks can't be swapped or removed, or "".
+    """Why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
 
-    What enters W_O must be the model's own weights times the recorded values, and must reach the last hidden state: tried in
-    one pass over the text as it is and, for each layer, a copy with a head of that layer removed.
+    The input of W_O must be the model's own weights times the values, and must reach the last hidden state: tried in one pass
+    over the plain text and, for each layer, a copy without a head of that layer.
     """
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
@@ -272,7 +268,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     with torch.no_grad():
         plain, *ours = run(encoder.model, encoder.inputs([alone.tokens] * (n_layers + 1)), recorder).last_hidden_state
     if len(recorder.layers) != n_layers:
-        return f"a linear layer that takes what the heads hand over was found in {len(recorder.layers)} of {n_layers} layers."
+        return f"a linear layer that takes the heads' outputs was found in {len(recorder.layers)} of {n_layers} layers."
     for layer, (recording, own) in enumerate(zip(recorder.layers, alone.weights)):
         if reason := _contexts_differ(recording.sentence(0, n), own.cpu()):
             return f"in layer {layer}, {reason}."
@@ -283,7 +279,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """The pass that the dashboard uses: for each sentence its recordings and its hidden states, cut to its length."""
+    """The dashboard's fast pass: each sentence's recordings and hidden states, cut to its length."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -295,11 +291,10 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """How one layer's weights and context differ from the model's own, or "".
+    """The difference of one layer's weights and context from the model's own, or "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None for a text whose maps would take too much
-    memory: the model's own eager function then weighs some of the recorded queries, and that what was recorded is right
-    shows in the hidden states.
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None for a long text, to save memory: then the model's own
+    eager function weighs some recorded queries; the hidden states show whether the recording is right.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -311,7 +306,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, own: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """How what entered W_O differs from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
+    """The difference of W_O's input from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "more than the heads' contexts enters the output matrix"
     theirs = own @ recording.value[0].cpu()

@@ -10,19 +10,19 @@ from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokens:
-    """A text as the tokeniser reads it, never cut. An `Encoding` is one, too, that has been run."""
+    """A text as the tokeniser reads it, never cut. An `Encoding` is one that has been run."""
 
     text: str
-    pair: str | None  # the second segment, where one was given
+    pair: str | None  # the second segment
     tokens: tuple[str, ...]  # n word pieces, special tokens included
     ids: tuple[int, ...]  # n
-    types: tuple[int, ...]  # n: which segment, as the model is told
-    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... by the tokeniser's ids, one typed in the text too
-    offsets: tuple[tuple[int, int], ...]  # n: the first character of its segment, and the one after the last
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens that neither has
-    padding: int = 0  # how many of the n, the last ones, only fill up
-    unknown: frozenset[int] = frozenset()  # positions of text of which the model is told only that it is unknown
-    reader: str = field(repr=False)  # whose reading this is: `Encoder.reader`
+    types: tuple[int, ...]  # n: segment ids for the model
+    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ..., typed in the text too
+    offsets: tuple[tuple[int, int], ...]  # n: first character in its segment, and the one after the last
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens of neither
+    padding: int = 0  # how many of the last tokens are padding
+    unknown: frozenset[int] = frozenset()  # positions that the model reads as unknown
+    reader: str = field(repr=False)  # `Encoder.reader` of its tokeniser
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -39,7 +39,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """Both segments, blank where a special token was typed: no word reaches over it."""
+        """Both segments, blank for a typed special token, so that no word spans it."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -47,10 +47,10 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Every place of one of these words, as `fold` matches them, in order; not where the tokeniser doesn't know it.
+        """Every place of one of these words, matched by `fold`, in order; without unknown ones.
 
-        A part of a word whose parts share a token is found, too: its place is the whole word's. In a script without spaces a
-        word is the run of tokens that spells it.
+        A part of a word whose parts share a token has the whole word's place. In a script without spaces a word is the run of
+        tokens that spells it.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
@@ -64,7 +64,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, ...]]]:
-        """By each folded spelling, of a word or a part of one, its places."""
+        """The places of each folded spelling of a word or a part of one."""
         found: dict[str, list[tuple[int, ...]]] = {}
         for segment, text in enumerate(self._texts):
             for start, stop in character_spans(text):
@@ -86,7 +86,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """What the model is told only that it is unknown, in order; with spellings, where one of these words is part of it."""
+        """The texts that the model reads as unknown, in order; with spellings, only those that hold one of these words."""
         places = self._found(*spellings)
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -95,7 +95,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Why a place of one of these words can't be used: the tokeniser doesn't know it there. "" where it knows them all."""
+        """Why a place of one of these words can't be used: it is unknown to the tokeniser. "" if none is."""
         for read in self.read_as_unknown(*spellings):
             return (
                 f"The tokeniser doesn't know {read[:80]!r}: it reads {self.tokens[min(self.unknown)]}, as for anything else that "
@@ -105,14 +105,14 @@ class Tokens:
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
         """The same followed by padding tokens, n in all."""
-        padding = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
+        fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
-            self, **{name: getattr(self, name) + (one,) * extra for name, one in padding.items()}, padding=extra
+            self, **{name: getattr(self, name) + (one,) * extra for name, one in fill.items()}, padding=extra
         )
 
     def cut(self, n: int) -> "Tokens":
-        """The text alone with at most n tokens, as a tokeniser cuts it: special tokens at the end stay. `text` ends there."""
+        """The text cut to n tokens as a tokeniser cuts it: special tokens at the end stay. `text` is cut too."""
         own = [at for at, segment in enumerate(self.segments) if segment is not None]
         after = len(self.ids) - 1 - own[-1]
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
@@ -120,19 +120,18 @@ class Tokens:
             return self
         names = ("tokens", "ids", "types", "special", "offsets", "segments")
         parts = {name: tuple(getattr(self, name)[at] for at in kept) for name in names}
-        text = self.text[
-            : max(stop for (_, stop), segment in zip(parts["offsets"], parts["segments"]) if segment is not None)
-        ]
-        return replace(self, **parts, text=text, unknown=frozenset(at for at in self.unknown if at < n - after))
+        end = max(stop for (_, stop), segment in zip(parts["offsets"], parts["segments"]) if segment is not None)
+        unknown = frozenset(at for at in self.unknown if at < n - after)
+        return replace(self, **parts, text=self.text[:end], unknown=unknown)
 
 
 Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 
 
 class PlacedWord(NamedTuple, Generic[Sentence]):
-    """A word in its sentence: the sentence as the encoder read it (an Encoding where it has been run), and its tokens.
+    """A word in its sentence: the sentence as the encoder read it (an Encoding once it is run), and the word's tokens.
 
-    A plain tuple of both will do as well; so will any other tokens of the sentence.
+    Any tokens of the sentence may take the word's place, and a plain tuple that of a PlacedWord.
     """
 
     sentence: Sentence
@@ -140,17 +139,17 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as it is spelled here, with its span of tokens: of a run of words, all of it."""
+        """The word as it is spelled here, a run of words as one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The words of the sentence, in order, this one whole."""
+        """The sentence's words in order, this one as one."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:
-        """Every other word of the sentence, in order, repetitions of this one too."""
+        """The sentence's other words in order, repetitions of this one too."""
         own = {*self.positions}
         return tuple(word for word in self.sentence.words if own.isdisjoint(word.positions))
 
@@ -161,15 +160,10 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def number(self) -> int:
-        """Which of the sentence's places with this word it is, from 1."""
+        """Its number among the sentence's places of this word, from 1."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property
-    def first_character(self) -> int:
-        """The word's first character in its segment."""
-        return self.word.at
-
-    @property
     def key(self) -> tuple[str, str | None, tuple[int, ...]]:
-        """What an encoder's results about it are kept by."""
+        """The cache key of an encoder's results about it."""
         return self.sentence.text, self.sentence.pair, self.positions

@@ -1,7 +1,7 @@
-"""The way a sentence embedder makes one vector of a sentence, as its folder's own files say.
+"""Read from a folder how its sentence embedder makes one vector of a sentence.
 
 sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
-averaged) and two more small files. A setting that changes the vector and isn't done here is refused by name, never left out.
+averaged) and two more small files. A setting that changes the vector and isn't done here is refused by name.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
@@ -17,8 +17,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
-STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: a cosine doesn't see it
-# Each name that a version of sentence-transformers has written for a step. A class of another package may do anything.
+STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: it doesn't change a cosine
+# The names of the steps in all versions of sentence-transformers. A class of another package may do anything.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
     "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
@@ -30,11 +30,11 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# The tokens that each mode averages. Dividing by the root of the length keeps a mean's direction.
+# The tokens that each mode averages. mean_sqrt_len_tokens has the mean's direction.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
 # Settings by file, with the values at which they change nothing here; None: with any value.
-SETTINGS_FILES = [  # the first that says something; old versions named it for the family
+SETTINGS_FILES = [  # the first one that isn't empty counts; old versions named it for the family
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
@@ -59,7 +59,7 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to make one vector of a sentence, or asks for what isn't done here."""
+    """The encoder's folder doesn't say how to make one vector of a sentence, or asks for a step that isn't done here."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ class Pooling:
     """The sentence's vector is the mean of the last hidden states at some positions; only its direction counts."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # sentence-transformers cuts a longer text; None: no limit of its own
+    max_tokens: int | None  # sentence-transformers cuts longer texts; None: no limit of its own
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """The text as sentence-transformers reads it, one of too many tokens without its end; and the whole text."""
+        """The text as sentence-transformers reads it, cut if it is too long; and the whole text."""
         whole = encoder.uncut(text)
         return encoder.tokenize(whole.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), whole
 
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
-        """The positions that are averaged, special tokens among them. Raises TextError for a text that would be cut."""
+        """The positions to average, special tokens among them. Raises TextError for a text that would be cut."""
         n = len(tokens.ids)
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(
@@ -98,10 +98,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """The same from a folder. Raises NoPooling, whose message wants the encoder's name before it, and LoadError.
-
-    Before version 2 the model had a folder of its own, 0_Transformer, beside that of the pooling.
-    """
+    """The same from a folder. Raises LoadError, and NoPooling, whose message follows the encoder's name."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
@@ -128,12 +125,14 @@ def read_pooling(folder: Path) -> Pooling:
         )
     for place in places[1:]:
         _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", "pooling", {}))
-    _check_whole(folder / WHOLE_FILE, normalized=len(steps) == len(STEPS))
+    settings = read_json(folder / WHOLE_FILE, "pooling", {})
+    harmless = {**WHOLE, "similarity_fn_name": ("cosine", "dot") if len(steps) == len(STEPS) else ("cosine",)}
+    _check(folder / WHOLE_FILE, harmless, {key: settings[key] for key in harmless if key in settings})
     return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
 
 
 def check_cross_encoder(folder: Path) -> None:
-    """Refuse what changes the score in sentence-transformers' CrossEncoder and isn't done here. Raises NoPooling, LoadError."""
+    """Refuse settings of a CrossEncoder that change its score and aren't done here. Raises NoPooling, LoadError."""
     settings = read_json(folder / WHOLE_FILE, "pooling", {})
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
@@ -141,20 +140,12 @@ def check_cross_encoder(folder: Path) -> None:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Refuse settings that aren't `harmless`, the values at which each changes nothing. Raises NoPooling."""
+    """Refuse settings with other than their `harmless` values. Raises NoPooling."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
                 f"asks in {file.name} ({file.parent.name}) for {key[:80]} = {str(value)[:80]!r}, which isn't done here."
             )
-
-
-def _check_whole(file: Path, normalized: bool) -> None:
-    """Refuse what changes every vector, or compares two otherwise than by their cosine. Raises NoPooling."""
-    settings = read_json(file, "pooling", {})
-    similarity = ("cosine", "dot") if normalized else ("cosine",)
-    harmless = {**WHOLE, "similarity_fn_name": similarity}
-    _check(file, harmless, {key: settings[key] for key in harmless if key in settings})
 
 
 def _mode(file: Path) -> str:
@@ -171,7 +162,7 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """The number of tokens after which a text is cut. Raises NoPooling, LoadError."""
+    """The number of tokens to cut texts to; None: no limit. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, "pooling", {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")

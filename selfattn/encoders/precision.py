@@ -1,4 +1,4 @@
-"""How precisely the kernel computes: in double, so that it adds no rounding of its own to what a model did."""
+"""Run the kernel in double precision, so that it adds no rounding of its own to the model's."""
 
 import math
 
@@ -14,13 +14,13 @@ MOST_IN_DOUBLE = 2**24  # weights: 134 MB for each step
 def attend_precisely(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """`attend` in the dtype that `precision` says."""
+    """`attend` in the dtype of `precision`."""
     dtype = precision(query, key)
     terms = [Term(term.name, term.values.to(dtype)) for term in terms]
     return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale, terms)
 
 
 def precision(query: Tensor, key: Tensor) -> torch.dtype:
-    """Double; above MOST_IN_DOUBLE weights single, because the steps would fill the memory."""
+    """Double; single above MOST_IN_DOUBLE weights, to save memory."""
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32

@@ -1,7 +1,7 @@
-"""The learned W_Q, W_K, W_V and W_O of one head, and a layer's input taken through them to query, key and value.
+"""One head's learned W_Q, W_K, W_V and W_O, and its query, key and value computed from the layer's input.
 
-The projections are found by how the attention module is built, not by the model's name, and what they give is checked
-against the query, key and value that the attention really received: where they differ, nothing is shown.
+The projections are found by how the attention module is built, not by the model's name. Their results must equal the recorded
+query, key and value; otherwise nothing is shown.
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary positions: Su et al. 2021, "RoFormer".
 """
 
@@ -22,7 +22,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT: one matrix, the thirds stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest difference from the recorded query, key or value, as a share of their largest number, that rounding explains.
+# Largest difference from the recorded query, key or value that rounding explains, as a share of their largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -32,10 +32,7 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One layer's input taken through one head's matrices, as row vectors: query_flat = read @ query_weight + query_bias.
-
-    Query and key are those that the scores are made of.
-    """
+    """One layer's input times one head's matrices, as row vectors: query_flat = read @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -45,22 +42,21 @@ class Projected:
     value_bias: Tensor | None  # (d_head,)
     output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
     output_bias: Tensor | None  # (d_model,): added once for all heads together
-    family_note: str  # what is particular about this family, in words; "" for plain BERT
-    layer_input: Tensor  # (n, d_model): the hidden state that the layer reads
-    read: Tensor  # (n, d_in): what W_Q and W_K read; the layer input itself unless read_note says otherwise
-    value_read: Tensor  # (n, d_value_in): what W_V reads
-    read_note: str  # what happens before the projections, in words; "" where nothing does
+    family_note: str  # the family's peculiarities, in words; "" for plain BERT
+    layer_input: Tensor  # (n, d_model): the hidden state before the layer
+    read: Tensor  # (n, d_in): the input of W_Q and W_K; layer_input unless read_note says otherwise
+    value_read: Tensor  # (n, d_value_in): the input of W_V
+    read_note: str  # the steps before the projections, in words; "" for none
     query_flat: Tensor  # (n, d_head) before rotary positions
     key_flat: Tensor  # (n, d_head) before rotary positions
-    query: Tensor  # (n, d_head)
-    key: Tensor  # (n, d_head)
-    value: Tensor  # (n, d_head); nothing is done to values
-    rotary: bool  # whether query and key were turned by their position
+    query: Tensor  # (n, d_head), as the scores are made of it
+    key: Tensor  # (n, d_head), as the scores are made of it
+    value: Tensor  # (n, d_head)
+    rotary: bool  # query and key were turned by their position
 
     def output(self, context: Tensor) -> Tensor:
-        """What the head adds to the residual stream, (n, d_model), for its context (n, d_head); without the bias."""
-        weight = self.output_weight
-        return context.to(weight.dtype) @ weight
+        """The head's addition to the residual stream, (n, d_model), from its context (n, d_head); without the bias."""
+        return context.to(self.output_weight.dtype) @ self.output_weight
 
 
 def project(
@@ -68,10 +64,10 @@ def project(
 ) -> Projected:
     """From the layer's input to one head's query, key and value, on the CPU in `dtype` (float32 or float64).
 
-    encoding must come from this encoder. Raises ProjectionsUnknown where the family isn't known, NotRecomputable for an
-    encoder that is shown only, and IndexError for a layer or head that it hasn't.
+    encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder that is
+    shown only, and IndexError for a layer or head that it hasn't.
     """
-    encoding.trace(layer, head, slice(1))  # says what is wrong with the layer, the head or the encoder
+    encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
     recording = encoding.recordings[layer]
     module = recording.module
     around = _surroundings(encoder.model, module)
@@ -84,7 +80,7 @@ def project(
     plain = received is not None and torch.equal(received[0].float().cpu(), encoding.states[layer])
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input, dtype)
     query_flat, key_flat, value = (
-        affine(of, learned[f"{name}_weight"], learned[f"{name}_bias"])
+        of @ learned[f"{name}_weight"] + (0 if (bias := learned[f"{name}_bias"]) is None else bias)
         for name, of in (("query", read), ("key", read), ("value", value_read))
     )
     query, key = (flat if rotary is None else rotate(flat, *rotary) for flat in (query_flat, key_flat))
@@ -104,7 +100,7 @@ def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
     """W_O of an attention module, the heads one below the other: (n_heads * d_head, d_model), CPU float32.
 
-    Raises ProjectionsUnknown where the family isn't known.
+    Raises ProjectionsUnknown for an unknown family.
     """
     output = output_layer(module, _surroundings(encoder.model, module)[0])
     if output is None:
@@ -138,7 +134,7 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> dict[str, Any]:
-    """One head's rows of the three matrices and columns of the fourth, and what is particular about them."""
+    """One head's rows of the three matrices and columns of the fourth, and a note on the family's peculiarities."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
@@ -163,7 +159,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, str]:
-    """What W_Q and W_K read, what W_V reads, and in words what was done to the layer's input before."""
+    """The input of W_Q and W_K, that of W_V, and the steps before them in words."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input, dtype)
@@ -181,13 +177,13 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) 
 
 
 def apply(module: nn.Module, layer_input: Tensor, dtype: torch.dtype):
-    """The module's result in `dtype` on the CPU; a copy does it, because other threads use the module."""
+    """The module's result in `dtype` on the CPU, by a copy, because other threads use the module."""
     with torch.no_grad():
         return copy.deepcopy(module).to("cpu", dtype)(layer_input)
 
 
 def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: torch.dtype):
-    """The model's own rotary cosines and sines, (n, d_head) each, or None for a model without."""
+    """The model's own rotary cosines and sines, (n, d_head) each; None if it has none."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
         return None
@@ -198,14 +194,8 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: 
     return cosine[0].to("cpu", dtype), sine[0].to("cpu", dtype)
 
 
-def affine(read: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """X W + b: (..., d_in) by (d_in, d_out) gives (..., d_out)."""
-    product = read @ weight
-    return product if bias is None else product + bias
-
-
 def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
-    """The projections must give what the attention received; if they don't, they aren't understood."""
+    """Raise ProjectionsUnknown if the projections don't give the recorded query, key and value."""
     for name, ours in zip(("query", "key", "value"), computed):
         theirs = getattr(recording, name)[0, head].float().cpu()
         allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)

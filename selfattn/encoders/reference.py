@@ -1,6 +1,6 @@
-"""The model's own attention weights, by its slow `eager` implementation: what the kernel's weights are checked against.
+"""The model's own attention weights, by its slow `eager` implementation, for the check of the kernel's weights.
 
-Two ways: the family's eager function on the very inputs that were recorded, and a separate pass of an eager twin.
+Two ways: the family's eager function on the recorded inputs, and a separate pass of an eager twin.
 """
 
 import copy
@@ -15,15 +15,14 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
+    """The weights by the model's own `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) of one head.
 
-    (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory. rows: of these
-    queries alone. A family without such a function (`hooks.py`): its module, called again as it was called.
+    CPU float32. rows: of these queries alone. A hooked family has no such function: its module is called again.
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
     eager = sys.modules[type(recording.module).__module__].eager_attention_forward
-    groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
+    groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats keys and values
     some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
     mask = _queries(recording.mask, rows)
     mask = added(mask if mask is None or mask.shape[1] == 1 else mask[:, some], recording.query.dtype)
@@ -39,7 +38,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """(n_heads, n, n) from the attention module itself, on the layer's input, mask and positions; CPU float32."""
+    """(n_heads, n, n), CPU float32, from the attention module itself, called with its recorded arguments."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -52,19 +51,18 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """A mask or bias cut to some queries, where it hasn't one row for all."""
+    """A mask or bias cut to some queries, unless one row serves for all."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
+    """A copy of the modules, with the same parameters, under the slow `eager` attention that returns its weights.
 
-    A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
-    copy of the modules only.
+    The loaded model's own implementation is never switched, because another thread would lose its recordings.
     """
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # The family's own slow function; where tokens can be hidden in it, by way of ours.
+    # Ours calls the family's own slow function, and hides tokens in it.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

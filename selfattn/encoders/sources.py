@@ -1,6 +1,6 @@
-"""An encoder's name becomes a folder: of the bundled package, of this machine, or of the Hub and its cache.
+"""Find the folder for an encoder's name: in the bundled package, on this machine, or on the Hub and in its cache.
 
-An operator may fix the choice: settings.py, models, model_dir and offline.
+An operator limits the choice by `models`, `model_dir` and `offline` of settings.py.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ BUNDLED_DIGESTS = {
 
 BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # its `Encoder.content`
 
-# Encoders worth a visitor's look whose Hub revision is known to hold safetensors.
+# Encoders to offer whose Hub revision is known to hold safetensors.
 CURATED = (
     BUNDLED_NAME,
     "bert-base-uncased",
@@ -42,13 +42,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder to load from, which nothing has read yet; the bundled one is known by its digests."""
+    """A folder to load from, not yet read; the bundled one is known by its digests."""
 
     name: str  # as shown
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # which folder inside was opened, where it is another than was named
+    note: str = ""  # the inner folder that was opened in place of the named one
 
 
 def resolve(
@@ -58,8 +58,7 @@ def resolve(
 ) -> Source:
     """The folder for a name: None for the bundled encoder, an existing folder (or the one model in it), or a Hub id.
 
-    A Path is never a Hub id. report is called with a few words at each stage. Raises LoadError, each kind with its own message
-    and remedy.
+    A Path is never a Hub id. report gets a few words at each stage. Raises LoadError.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
@@ -86,7 +85,7 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """Whether the name means a folder inside the one that the operator names (SELFATTN_MODEL_DIR)."""
+    """True if the name means a folder inside the operator's (SELFATTN_MODEL_DIR)."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)
@@ -124,10 +123,7 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """The folder that `name` means, or None where it can only be a Hub id.
-
-    os.path.isdir says no of a path that is too long for this disk, or that mayn't be looked at.
-    """
+    """The folder that `name` means; None if it can only be a Hub id. Raises LoadError."""
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     folder = Path(name) if base is None else inside(base, name)
@@ -135,7 +131,7 @@ def _local_folder(name: str) -> Path | None:
         return folder.resolve()
     if looks_local and base is None:
         raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
-    if looks_local or folder is None:  # the same words whether there is such a folder or not
+    if looks_local or folder is None:  # the same words for a folder that exists and one that doesn't
         raise LoadError(
             "allowed",
             f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
@@ -145,9 +141,9 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """What the name means inside the operator's folder; None where it leads out of it, or to it.
+    """The path of a name inside the operator's folder; None if it leads out of the folder, or to it.
 
-    By its letters first, then a step at a time: nothing outside is looked at, so that no answer tells what exists there.
+    Checks the letters first, then each step: it never looks outside, so no answer tells what exists there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     own = next((own for own in (base, real) if path.is_relative_to(own)), None)
@@ -155,7 +151,7 @@ def inside(base: Path, name: str) -> Path | None:
     for part in path.relative_to(own).parts if own else ():
         try:
             folder = (folder / part).resolve()
-        except (OSError, RuntimeError):  # a link that leads to itself
+        except (OSError, RuntimeError):  # a loop of links
             return None
         if not folder.is_relative_to(real):
             return None

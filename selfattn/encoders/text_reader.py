@@ -1,4 +1,4 @@
-"""The half of an encoder that reads: a text becomes its tokens, a word its places, tokens what the model takes."""
+"""The half of an encoder that reads: from a text to its tokens, from a word to its places, from tokens to the model's inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser beside the model whose tables its tokens are looked up in. An `Encoder` is one."""
+    """A tokeniser and the model that has the vectors of its tokens. An `Encoder` is one."""
 
     name: str
     revision: str | None  # None for folders
@@ -25,23 +25,23 @@ class TextReader:
     device: str
     model: nn.Module
     tokenizer: Tokenizer
-    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
+    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each of its files
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """The text's tokens: as they are where it has been read already. Raises TextError where the encoder can't read it."""
+        """The text's tokens; Tokens are returned as they are. Raises TextError if the encoder can't read it."""
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
                     f"Expected a text that {self.title} has read, whole and without padding. Give the string."
                 )
-            self._check_indices(text)  # its reader may be shared by an encoder with larger tables
+            self._check_indices(text)  # an encoder with larger tables may have the same reader
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """The text's tokens, also where they are more than it reads: `Tokens.cut` makes a text of them that it does."""
+        """The text's tokens, however many: `Tokens.cut` makes a text of them that the encoder reads. Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
+            # A unigram tokeniser spells an unknown token; the model gets its number alone.
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -69,16 +69,13 @@ class TextReader:
             reader=self.reader,
         )
 
-    def _check_length(self, n: int) -> None:
-        if n > self.max_tokens:
+    def _check_indices(self, tokens: Tokens) -> None:
+        """Refuse tokens without a vector, which on a GPU would end every visitor's work. Raises TextError."""
+        if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
-
-    def _check_indices(self, tokens: Tokens) -> None:
-        """Refuse what a table of vectors has no row for: on a GPU it would end every visitor's work. Raises TextError."""
-        self._check_length(len(tokens.ids))
         if (number := max(tokens.ids)) >= self._rows:
             raise TextError(
                 f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the number {number:,}, and {self.title} has "
@@ -94,30 +91,30 @@ class TextReader:
 
     @cached_property
     def _rows(self) -> int:
-        """How many tokens have a vector."""
+        """The number of tokens with a vector."""
         return self.model.get_input_embeddings().weight.shape[0]
 
     @cached_property
     def _segments(self) -> int | None:
-        """How many segments have a vector; None where the model isn't told of segments."""
+        """The number of segments with a vector; None if the model takes no segments."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         told = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if told else None
 
     @cached_property
     def pad_id(self) -> int:
-        """What fills up a batch, and is masked: the padding token, or the first where that has no vector."""
+        """The masked token that fills up a batch: the padding token, or token 0 if that has no vector."""
         own = self.tokenizer.pad_token_id
         return own if self.has_vector(own) else 0
 
     def has_vector(self, token_id: int | None) -> bool:
-        """Whether the tokeniser has this token and the model a vector for it."""
+        """True if the tokeniser has this token and the model a vector for it."""
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Every place of `word` (or of one of more) in `sentence`, at least one: the one check that every row of a table passes.
+        """Every place of `word` (or of one of more) in `sentence`, at least one: the check of a table's row.
 
-        Raises TextError, fit to stand beside the row, where the row can't be used.
+        Raises TextError with the reason why the row can't be used.
         """
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
@@ -135,9 +132,9 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """A word where it stands, of a PlacedWord or of plain (text, positions) or (text, positions, pair).
+        """A PlacedWord from one, or from plain (text, positions) or (text, positions, pair).
 
-        positions: as `knock_out` takes them. Raises TextError, IndexError, and ValueError for what another encoder has read.
+        positions: as in `knock_out`. Raises TextError, IndexError, and ValueError for another encoder's tokens.
         """
         if isinstance(where, PlacedWord):
             self.tokenize(where.sentence)
@@ -165,12 +162,12 @@ class TextReader:
 
     @property
     def title(self) -> str:
-        """The name for a reader: a folder's own, not its path; its repository in the Hub's cache; else as it was asked for."""
+        """The name to show: a folder's own, without its path; its repository in the Hub's cache; a Hub id as it is."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
     @property
     def reader(self) -> str:
-        """What tells its tokeniser from another's: the digest of the tokeniser's file, where it has one."""
+        """Identifies its tokeniser: the digest of the tokeniser's file, or else the name."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:

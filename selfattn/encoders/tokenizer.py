@@ -8,18 +8,15 @@ from transformers import AutoTokenizer
 
 from selfattn.encoders.errors import LoadError, failing_as
 
-SAMPLE = "The bank of the river."  # the short text that an encoder is measured on when it is loaded
+SAMPLE = "The bank of the river."  # the short text for measuring an encoder at load
 CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """Reads texts. Facts and methods have transformers' names (pad_token, pad_token_id, ..., decode), but for `read`.
-
-    Raises LoadError for a folder without a fast tokeniser.
-    """
+    """Reads texts. Its other names (pad_token, ..., decode) are transformers'. Raises LoadError without a fast tokeniser."""
 
     def __init__(self, folder: Path, name: str):
-        with failing_as(  # a tokeniser's file can be broken in any way
+        with failing_as(
             lambda reason: LoadError(
                 "tokenizer",
                 f"{name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder).",
@@ -33,7 +30,7 @@ class Tokenizer:
                 "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
                 "Take another encoder.",
             )
-        # Once, here: switching them off for each text would change an object that other threads use.
+        # Off once and for all: switching them for each text would change an object that other threads use.
         own.backend_tokenizer.no_truncation()
         own.backend_tokenizer.no_padding()
         self._backend = own.backend_tokenizer
@@ -47,15 +44,15 @@ class Tokenizer:
         self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """The text's tokens, by the Rust tokeniser itself: transformers' wrapper sets padding in it, which threads share."""
+        """The text's tokens by the Rust tokeniser: transformers' wrapper would set padding in it, which threads share."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Which tokens are special, those that were typed too: the backend's mask leaves these out."""
+        """True for each special token. Typed ones too, which the backend's mask leaves out."""
         return tuple(bool(own) or number in self._special for own, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """Say that a cased vocabulary is read in lower case because no file says otherwise: transformers' default."""
+        """A note if a cased vocabulary is read in lower case, which is transformers' default without a setting."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""
@@ -68,7 +65,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError for a tokeniser that can't read plain text, or reads it in more than one way."""
+        """Raise LoadError if it can't read plain text, or reads it in more than one way."""
         with failing_as(
             lambda reason: LoadError("tokenizer", f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

@@ -1,4 +1,4 @@
-"""Reads a file that somebody else made: a plain file, of limited size, with valid JSON; anything else is a LoadError."""
+"""Read a stranger's file: a plain file, of limited size, with valid JSON. Anything else is a LoadError."""
 
 import json
 import os
@@ -14,7 +14,7 @@ MOST_BYTES = 16 * 2**20  # of a file of JSON
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file for reading; raises LoadError for a pipe, a device, a loop of links, or what can't be read."""
+    """Open a plain file for reading. Raises LoadError for a pipe, a device, a loop of links, or an unreadable file."""
     with reading(path):
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -26,7 +26,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
-    """The content of a plain file of at most `most_bytes`; raises LoadError."""
+    """The content of a plain file of at most `most_bytes`. Raises LoadError."""
     with open_plain(path) as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
@@ -39,7 +39,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = dict) -> Any:
-    """The JSON object (or list) in a file. otherwise: what a missing file holds. Raises LoadError of this kind."""
+    """The JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError of this kind."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:
@@ -51,7 +51,7 @@ def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = d
 
 
 def parse_object(data: bytes, of: type = dict) -> Any:
-    """The JSON object (or list) in these bytes; raises ValueError or RecursionError."""
+    """The JSON object (or list) in these bytes. Raises ValueError or RecursionError."""
     value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
     if not isinstance(value, of):
         raise ValueError(f"expected one JSON {'object' if of is dict else 'list'}, got {type(value).__name__}")
@@ -71,16 +71,16 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opening a pipe would wait for somebody to write into it."""
+    """An opener that doesn't wait for a pipe's writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object's values. Raises ValueError for a key that is there twice: readers differ in which value they take."""
+    """A JSON object's values. Raises ValueError for a repeated key: readers differ in the value they take."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:
-            raise ValueError(f"the key {key[:80]!r} stands twice")
+            raise ValueError(f"the key {key[:80]!r} is there twice")
         held[key] = value
     return held
 

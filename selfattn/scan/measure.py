@@ -157,7 +157,7 @@ def _table(
         "row": [row.row for _, row, _ in occurrences],
         "sentence": [row.sentence for _, row, _ in occurrences],
         "word": [placed.word.text for _, _, placed in occurrences],
-        "start": [placed.first_character for _, _, placed in occurrences],
+        "start": [placed.word.at for _, _, placed in occurrences],
         "sense": [_sense(row.sense) for _, row, _ in occurrences],
         "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), len(heads)),
         **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},

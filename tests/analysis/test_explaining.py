@@ -170,7 +170,7 @@ def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
     found = explain(encoder, sentence, target)
     assert found.heads.isnan().all() and found.by_gradient.isnan().all() and found.effect.isfinite().all()
-    assert found.notes == ("No head of tiny can be swapped or removed: a linear layer is missing",)
+    assert found.notes == ("No head of tiny can be replaced or removed: a linear layer is missing",)
     with pytest.raises(NotRecomputable):
         heads_by_gradient(encoder, sentence, target)
 

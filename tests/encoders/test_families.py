@@ -86,7 +86,7 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
         lambda: encoder.encode(TEXTS[1], patches=encoder.removed([(0, 0)])),
         lambda: context_gradients(encoder, [(TEXTS[1], (1,))], torch.zeros(1, encoder.d_model)),
     ):
-        with pytest.raises(NotRecomputable, match=r"No head .* swapped or removed: a linear layer .* in 0 of 3"):
+        with pytest.raises(NotRecomputable, match=r"No head .* replaced or removed: a linear layer .* in 0 of 3"):
             refused()
     with pytest.raises(NotRecomputable, match="can't be read"):
         encoding.own_context(0)

@@ -19,7 +19,7 @@ TEXT = "The bank by the river bank."
 def test_a_word_where_it_stands_knows_its_number_its_rows_and_what_it_is_kept_by(encoder):
     first, second = encoder.encode(TEXT).places("BANK")
     assert (first.word.text, first.positions, first.number, second.number) == ("bank", (2,), 1, 2)
-    assert (second.rows, second.first_character) == (slice(6, 7), TEXT.rindex("bank"))
+    assert (second.rows, second.word.at) == (slice(6, 7), TEXT.rindex("bank"))
     assert second.key == encoder.locate(TEXT, "bank")[1].key == (TEXT, None, (6,))
     assert encoder.placed((TEXT, 2)).key == encoder.placed((TEXT, (2,))).key == first.key
 

@@ -67,7 +67,7 @@ def test_a_token_of_several_parts_is_one_word_found_by_each(at_spaces):
     }
     assert [place.positions for place in tokens.places("river")] == [(10,), (11,)]
     assert [place.word.text for place in at_spaces.locate(WHOLE, "river")] == ["/river", "river"]
-    assert [place.first_character for place in at_spaces.locate(WHOLE, "/river")] == [WHOLE.index("/river")]
+    assert [place.word.at for place in at_spaces.locate(WHOLE, "/river")] == [WHOLE.index("/river")]
     assert not tokens.places("the bank") and not tokens.places("iver")
     with pytest.raises(TextError, match=r"Expected one word, got '\$6' \(2 words or signs\)"):
         at_spaces.locate(WHOLE, "$6")
@@ -116,7 +116,7 @@ def test_in_a_script_without_spaces_a_word_is_the_run_of_tokens_that_spells_it(b
     assert [[place.positions for place in each] for each in places] == [[(2,)], [(0,)], [(2,)]]
     assert [word.text for word in places[0][0].others] == ["我", "去", "取", "钱"]
     (named,) = by_characters.locate(CHINESE[2], "中国")
-    assert (named.positions, named.word.text, named.number, named.first_character) == ((0, 1), "中国", 1, 0)
+    assert (named.positions, named.word.text, named.number, named.word.at) == ((0, 1), "中国", 1, 0)
     assert [word.text for word in named.others] == ["银行", "很", "大"]
     assert [place.positions for place in by_characters.tokenize("行行行行行").places("行行")] == [(0, 1), (2, 3)]
     (thai,) = by_characters.locate("ฉันไปธนาคาร", "ธนาคาร")

@@ -96,7 +96,7 @@ def test_delimiters_and_columns_in_any_case(tmp_path, name, text, searched):
 def test_keys_of_json_in_any_case(tmp_path):
     data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
     first, twice = odd(tmp_path, "a.jsonl", data)
-    assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' stands twice" in twice.problem
+    assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' is there twice" in twice.problem
 
 
 def test_odd_rows_of_csv(tmp_path):
@@ -140,7 +140,7 @@ def json_line(**cells):
         (json_line(id=0).replace(b"0", b"9" * 5000), "(Exceeds the limit"),
         (json_line(sense=0).replace(b"0", b"9" * 4000), None),
         (json_line(sense=float("nan")), None),
-        (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' stands twice"),
+        (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' is there twice"),
         (b"[1]", 'Expected a JSON object with the keys "sentence" and "word"'),
         (b"no json", "Expected a JSON object"),
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
