@@ -341,7 +341,7 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
     if not places:
         raise TextError(
             encoding.why_unknown(word)
-            or f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
+            or f"{word!r} is not a word of {encoding.text!r}. Write it as it is spelled there (letter case aside)."
         )
     if not 1 <= number <= len(places):
         raise TextError(f"{word!r} stands {len(places)} times in {encoding.text!r}; there is no number {number}.")

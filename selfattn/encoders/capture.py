@@ -115,7 +115,7 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
         if not heads:
-            raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) stands for all.")
+            raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) means all.")
         if strange := sorted({*heads} - {*all_heads}):
             raise ValueError(f"Expected heads L0 H0 to {all_heads[-1]}, got {strange[0]}.")
         for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):

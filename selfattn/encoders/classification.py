@@ -40,7 +40,7 @@ class ClassHead:
 
     @property
     def exclusive(self) -> bool:
-        """Whether a text has exactly one of the classes."""
+        """True if a text has exactly one of the classes."""
         return self.activation == "softmax"
 
     @property

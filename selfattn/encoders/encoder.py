@@ -176,7 +176,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Whether the maps of a separate pass over n tokens fit the operator's bound on memory."""
+        """True if the maps of a separate pass over n tokens fit the operator's bound on memory."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -230,9 +230,7 @@ class Encoder(TextReader):
             raise TypeError(f"Expected a list of words to hide, got one ({words[:40]!r}). Use a list of this one.")
         heads = [None] * len(words) if heads is None else heads
         if len(heads) != len(words):
-            raise ValueError(
-                f"Expected heads for each of {len(words)} words, got {len(heads)}. None stands for all heads."
-            )
+            raise ValueError(f"Expected heads for each of {len(words)} words, got {len(heads)}. None means all heads.")
         keys = [tuple(self._positions(word.sentence, each)) for each in words]
         hidden = [[Hide(word.positions, *each)] for each in zip(keys, heads)]
         return self.changed_vectors(word, hidden=hidden, progress=progress or silent)

@@ -31,7 +31,7 @@ KINDS = {
     ".save_pretrained(new_folder), and the tokeniser beside it",
     "ibert": "computes in whole numbers, by modules of its own whose rows of weights don't sum to 1. Take the RoBERTa it was "
     "made from",
-    **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens see only what stands before them"),
+    **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens see only the tokens before them"),
     **dict.fromkeys(
         MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
         "is an encoder-decoder whose encoder half can't be loaded by itself; of this kind, T5, mT5, umT5 and T5Gemma can",

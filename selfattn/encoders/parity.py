@@ -208,7 +208,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
         raise LoadError(
             "encoder",
-            f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to what stands "
+            f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to those "
             "before them (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
         )
 

@@ -128,7 +128,9 @@ class TextReader:
         if parts != 1 and not tokens.places(word):  # several are one word where they share a token
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
-            raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
+            raise TextError(
+                f"{word!r} is not a word of the sentence. Write it as it is spelled there (letter case aside)."
+            )
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
@@ -150,7 +152,7 @@ class TextReader:
             places = tokens.places(position)
             if len(places) != 1:
                 raise TextError(
-                    f"Expected a word that stands once in the text; {position!r} stands {len(places)} times. "
+                    f"Expected a word that occurs once in the text; {position!r} occurs {len(places)} times. "
                     "Give the positions of its tokens."
                 )
             return list(places[0].positions)

@@ -1,4 +1,4 @@
-"""Two checkpoints of one architecture, head by head, over many texts: how far each head has moved, beside other heads."""
+"""Compare two checkpoints of one architecture head by head, over many texts, beside the other heads of each layer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,26 +15,23 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """How far the heads of a second checkpoint are from those of a first one, over the same texts."""
+    """The distances of a second checkpoint's heads from a first one's, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head, distance (of `counterpart_distances`, 0 to 1, the mean over the texts), n (texts), low and high (95 % of
-    # resamples of the texts; NaN for one text), others (the mean distance from the counterparts of the other heads of its layer:
-    # the control), nearer (whether even `high`, or of one text `distance`, is less than `others`)
-    by_chance: (
-        pd.DataFrame
-    )  # shift, nearer: how many heads are, each paired with the counterpart of that `shift` places on
+    # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of the
+    # texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
+    # (`high`, or for one text `distance`, is less than `others`)
+    by_chance: pd.DataFrame  # shift, nearer (number of heads, each paired with the counterpart `shift` places on)
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Each head's mean distance from its counterpart over texts, its interval, and that from the other heads' counterparts.
+    """Each head's mean distance from its counterpart over texts, with its interval, and from the other heads' counterparts.
 
-    A head that is not nearer to its counterpart than to theirs is no longer the same head; by_chance counts those that are nearer
-    to a wrong one. Raises ValueError where the heads have no counterparts or no text can be used, TypeError for one string in
-    place of a list.
+    A head that isn't nearer to its counterpart than to the others is no longer the same head. Raises ValueError if the heads
+    have no counterparts or no text can be used, TypeError for one string in place of a list.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Give a list of this one.")
@@ -55,7 +52,7 @@ def compare_checkpoints(
         raise ValueError(f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give some.'}")
     each = np.stack(found).astype(float)  # (texts, shifts x heads)
     distance, low, high = (bound.reshape(first.n_heads, -1) for bound in (each.mean(axis=0), *interval(each)))
-    others = np.full_like(distance, np.nan)  # of one head there are none
+    others = np.full_like(distance, np.nan)  # for a single head
     if first.n_heads > 1:
         others = (distance.sum(axis=0) - distance) / (first.n_heads - 1)
     nearer = np.where(np.isnan(high), distance, high) < others

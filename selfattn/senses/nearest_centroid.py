@@ -1,11 +1,11 @@
-"""How well each layer's and each head's vectors separate the senses of a word, and what attention adds to that.
+"""Measure how well each layer's and each head's vectors separate a word's senses, and what attention adds.
 
 Nearest class centroid by cosine, leave-one-out: a sentence is compared with each sense's centroid, the normalised mean
 of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to Information
-Retrieval", section 14.2, Rocchio). A head's plain accuracy means little: the word's own value, or an average over the
-sentence with equal weights, often does as well. So every head stands beside these baselines, the same architecture with
-random weights, and shuffled labels; heads are ranked by what attention adds to the better of the first two, which one half
-of the sentences chooses and the other scores: on one and the same half the better of two flatters itself.
+Retrieval", section 14.2, Rocchio). A head's accuracy alone means little, so it is compared with four baselines: the word's own
+value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by what attention adds to the better
+of the first two; one half of the sentences chooses the better one and the other half scores it, because the best of two is
+flattered on the half that chose it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from selfattn.senses.word_vectors import word_vectors
 
 SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
-SHUFFLED = ("layers", "context")  # those that are compared with shuffled labels
+SHUFFLED = ("layers", "context")  # compared with shuffled labels
 TIE = 1e-9  # cosines closer than this are equal: equal vectors may differ by rounding
 CANCELLED = 1e-12  # a centroid shorter than this (squared) points nowhere
-BLOCK = 4_000_000  # numbers held at once while labels are shuffled
+BLOCK = 4_000_000  # numbers in memory while labels are shuffled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,18 +36,17 @@ class SeparationReport(OfTables):
     """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
-    # layer ("embedding" for what layer 0 reads, then 0 ... n_layers - 1: that layer's output), accuracy, low, high,
-    # each_left_out (with a sentence of *each* sense left out, those at one position: leaving out the own alone moves only
-    # that sense's centroid away), and two controls: shuffled (the mean under shuffled labels), floor (with random weights)
+    # layer ("embedding" for layer 0's input, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, each_left_out (a
+    # sentence of *each* sense left out, which moves all centroids alike), two controls: shuffled (mean under shuffled labels),
+    # floor (random weights)
     heads: pd.DataFrame
-    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls, and what attention
-    # adds (of `beyond_baselines`, the mean over sentences, then words): adds, adds_low, adds_high, from the same draws of
-    # words. Empty where shown only.
+    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls; adds, adds_low, adds_high
+    # (`beyond_baselines`, mean over sentences, then words). Empty for an encoder that is shown only.
     words: pd.DataFrame  # word, layer, accuracy, senses, sentences: the layers' accuracies word by word
-    items: pd.DataFrame  # the sentences that were counted: the table's columns, start and stop of the word's tokens
-    rejected: pd.DataFrame  # the rows that were not, each with its reason
+    items: pd.DataFrame  # the counted sentences: the table's columns, start and stop of the word's tokens
+    rejected: pd.DataFrame  # the other rows, each with its reason
     bag: tuple[float, float, float]  # accuracy, low, high of the mean of the other words' static vectors
-    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses fall a little below it, see shuffled
+    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses fall a little below it
     threshold: float  # a head above this has p < .05; nan without heads
     shuffles: int
     _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index in its word
@@ -70,11 +69,9 @@ def separation(
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
 
-    Unit vectors; each sentence goes to the sense whose centroid of its *other* sentences is nearest by cosine; a tie is
-    shared (a half between two). Accuracy is the mean over a word's sentences, then over words. floor=False leaves out the
-    random-weights encoder (its columns are nan). progress(done, total) is called after each word; an exception
-    it raises ends the computation. Rows that can't be used are listed in `rejected` with their reasons.
-    Raises ValueError where a column is missing or no word is left.
+    Accuracy is the mean over a word's sentences, then over words; a tie between two senses counts half. floor=False: without
+    the random-weights encoder, its columns nan. progress(done, total) is called after each word; an exception from it ends the
+    computation. Raises ValueError for a missing column, or if no word is left.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -123,7 +120,7 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Its scores (features, n): each of KINDS, "each_left_out" of the layers, and what attention "adds".
+    """Scores (features, n): each of KINDS, "each_left_out" of the layers, and "adds".
 
     Also "nearest" (n_heads, n), the sense's index; "shuffled layers" and "shuffled context": (features, shuffles).
     """
@@ -181,8 +178,8 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
     """One word's scores with a sentence of each other sense left out, too: (features, n).
 
-    That one has the word where this sentence has it, or as near as its sense has one: each sense's rows in the order of
-    their positions, place by place. between (features, n, n), labels (n,), starts (n,): the word's first token.
+    The sentences left out have the word at about the same position: each sense's rows are paired in the order of their
+    positions. between (features, n, n), labels (n,), starts (n,): the word's first token.
     """
     is_own = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ is_own  # (features, n, n_senses)
@@ -212,10 +209,10 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
 
 def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
-    """A head's score on each of a word's sentences less that of the baseline that does better on the word's other half.
+    """A head's score on each sentence minus that of the baseline that does better on the other half of the sentences.
 
-    Each sense's sentences are dealt alternately into two halves, in the table's order. Baselines that do equally well there
-    count half each. scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
+    Each sense's sentences are dealt alternately into two halves; equally good baselines count half each.
+    scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
     """
     is_own = torch.nn.functional.one_hot(labels)
     half = (is_own.cumsum(0) * is_own).sum(1) % 2

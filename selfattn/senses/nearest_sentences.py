@@ -1,4 +1,4 @@
-"""What a word's vector means, in words: the labelled sentences in which the word's vector is nearest to it."""
+"""Rank labelled sentences by how near their word's vector is to a given vector of that word."""
 
 import pandas as pd
 from torch import Tensor
@@ -11,7 +11,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
 from selfattn.words import Word
 
-DIGITS = 4  # of a cosine: sentences that differ less are equally near
+DIGITS = 4  # cosines that are equal to so many digits are equally near
 
 
 @rejecting_what_breaks_down
@@ -22,9 +22,9 @@ def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """sentence, sense and cosine of every row, that with the nearest vector first; equally near ones alternate in sense.
+    """sentence, sense and cosine of every row, the nearest first; equally near ones alternate in sense.
 
-    vectors: (len(rows), d), the rows' words'. vector: (d,). but: its own sentence, which isn't to be found.
+    vectors: (len(rows), d), of the rows' words. vector: (d,). but: its own sentence, to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -37,10 +37,9 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """What the word means alone (before attention), in its sentence, and there with another word hidden from it.
+    """`ranked_sentences` of the word's vector by stage: before attention, in its sentence, and with `hidden` hidden from it.
 
-    Stage: `ranked_sentences` of its vector. labelled: `labelled_vectors` of the word. hidden: one of `word.others`; without it
-    there is no third stage. Raises TextError, NotRecomputable where no word can be hidden.
+    labelled: `labelled_vectors` of the word. hidden: one of `word.others`. Raises TextError, NotRecomputable.
     """
     (rows, layers), encoding = labelled, encoder.encoded(word)
     states = {

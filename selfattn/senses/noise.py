@@ -1,6 +1,6 @@
-"""The noise level: the share of the way from which a word is worth naming, measured by moves in the wrong direction.
+"""The noise level: the smallest share of the way that is worth naming, measured by moves in the wrong direction.
 
-Hiding a word also moves another away from its other senses. That can't be evidence, so its size is the yardstick: a mirror.
+Hiding a word can move another away from its other senses. Such a move is no evidence, so its size measures the noise.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
 """
 
@@ -11,13 +11,13 @@ import pandas as pd
 
 from selfattn.senses.resampling import SEED, percentiles
 
-ROWS = 300  # sentences at least: with fewer the level isn't stable
-TOWARD = 20  # sentences at least that a share is judged by
-CHANCE = 8  # sentences that go toward, at least, for each that goes away
+ROWS = 300  # fewest sentences for a stable level
+TOWARD = 20  # fewest sentences that judge a share
+CHANCE = 8  # fewest sentences that go toward for each that goes away
 
 
 class NoiseLevel(NamedTuple):
-    """The share from which a word may be named, and its 95 % interval over resamples of sentences; NaN: there is none."""
+    """The smallest share to name a word at, and its 95 % interval over resamples of sentences; NaN: there is none."""
 
     level: float
     low: float
@@ -25,7 +25,7 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """By share (.01, .02 ... beyond the longest move), sentences that go toward (with a word of it or more) and away (of -it).
+    """Columns share (.01, .02 ... past the longest move), toward and away: sentences with this share or more, and with minus it.
 
     largest and smallest: each sentence's shares, (n,).
     """
@@ -34,10 +34,9 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """The smallest share from which on, wherever 20 sentences go toward, at most one goes away for eight that do.
+    """The smallest share beyond which at most one sentence goes away for eight that go toward, as long as 20 go toward.
 
-    largest and smallest as in `noise_counts`. The interval leaves out resamples without a level. Of fewer than 300 sentences
-    there is no level: NaN.
+    largest and smallest as in `noise_counts`. Resamples without a level don't count. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -53,7 +52,7 @@ def _grid(largest: np.ndarray, smallest: np.ndarray) -> np.ndarray:
 
 
 def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """How many of the shares reach each of the grid."""
+    """The number of shares at or above each value of the grid."""
     return len(shares) - np.searchsorted(np.sort(shares), grid, side="left")
 
 

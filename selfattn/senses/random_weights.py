@@ -1,4 +1,4 @@
-"""A baseline: the same architecture with random weights. What it can do, pretraining need not have taught."""
+"""A baseline: the same architecture with random weights."""
 
 import copy
 from dataclasses import replace
@@ -10,10 +10,7 @@ from selfattn.encoders.hooks import install
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
-    """An encoder of the same configuration and tokeniser, its weights drawn afresh as before any training.
-
-    Raises nothing of its own; the caller's random state is left as it was.
-    """
+    """An encoder of the same configuration and tokeniser with untrained weights. The caller's random state stays as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))

@@ -1,6 +1,6 @@
 """Intervals by bootstrap over words, and the permutation control on the best of all heads.
 
-Words are what is resampled, not sentences: the question is what another set of words would have given.
+Words are resampled, not sentences, to tell what another set of words would have given.
 Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentiles); Westfall and Young
 1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p).
 """
@@ -29,7 +29,7 @@ def percentiles(draws: np.ndarray) -> np.ndarray:
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Spearman's, row by row: (m, n_heads) each, or (1, n_heads) -> (m,)."""
-    from scipy.stats import rankdata  # not at the top: the dashboard's first page would wait for all of scipy.stats
+    from scipy.stats import rankdata  # here, because the dashboard's first page would wait for all of scipy.stats
 
     ranks = [rankdata(side, axis=1) for side in (first, second)]
     centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
@@ -38,9 +38,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """(1 + b) / (1 + m): in b of m shuffles the *best* head reached what this head has (an accuracy, a difference).
+    """(1 + b) / (1 + m): in b of m shuffles the *best* head reached this head's value, which controls the error over all heads.
 
-    observed (heads,), shuffled (heads, m) -> (heads,). Taking the maximum over heads keeps the error over all heads.
+    observed (heads,), shuffled (heads, m) -> (heads,)
     """
     best = shuffled.max(axis=0)
     reached = (best[None] >= observed[:, None] - 1e-12).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Which words and which heads an encoder's own answer rests on, over many sentences: means, with intervals over sentences."""
+"""The words and heads that an encoder's own answer rests on, over many sentences: means with intervals over sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,21 +18,19 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """A target over many sentences. Effects: the number with a word hidden, or without a head, minus the number as it is.
+    """A target over many sentences. Effect: the number with a word hidden, or without a head, minus the number as it is.
 
-    low, high: 95 % bootstrap interval of a mean over the n sentences that have the word; NaN where n is 1.
+    low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one.
     """
 
-    words: (
-        pd.DataFrame
-    )  # word (case-folded), n, effect, low, high; those of several sentences, then the largest first; of two
-    # texts also text, the column that has the word: "sentence" or "pair"
-    heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
-    sentences: (
-        pd.DataFrame
-    )  # row (index label), sentence, pair (of two texts), number, sum (of its words' effects), together, words
+    words: pd.DataFrame
+    # word (case-folded), n, effect, low, high: words of several sentences first, then by size. For two texts also text: the
+    # word's column, "sentence" or "pair"
+    heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient), by_gradient
+    sentences: pd.DataFrame
+    # row (index label), sentence, pair (for two texts), number, sum (of its words' effects), together, words
     rejected: pd.DataFrame  # row, reason
-    note: str  # why heads have no effects; "" where they have
+    note: str  # why heads have no effects; "" if they have
 
 
 def over_sentences(
@@ -42,16 +40,14 @@ def over_sentences(
     *,
     progress: Progress = silent,
 ) -> TargetReport:
-    """Ask for one number in every sentence of a frame, and which words and heads it rests on, on average.
+    """Ask for one number in every sentence of a frame, and for the words and heads it rests on, on average.
 
-    frame: a table with the column sentence (and pair, for a second text that is read with it), or a Series or list of
-    sentences; one that is there twice counts once. asked: of
-    analysis/targets.py, `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
-    several times in a sentence has the mean of its places there. Heads are ranked by the mean of their gradients over all
-    sentences, and the eight that lead are removed, each by itself, in every sentence. progress(done, total) counts sentences,
-    twice. What it doesn't say: effects of single words don't add up (`together` beside `sum`); the eight are chosen by the
-    same sentences, so the leader's interval is a little too kind to it; another encoder, or other sentences, may differ.
-    Raises ValueError where the column is missing or no row can be used.
+    frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences; a repeated one counts
+    once. asked: of analysis/targets.py, such as `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden; a
+    repeated word has the mean of its places. The eight heads with the largest mean gradients are removed one by one in every
+    sentence. progress(done, total) counts sentences twice. Limits: effects of single words don't add up
+    (`together` beside `sum`); the same sentences choose the eight heads, so the leader's interval is a little too narrow.
+    Raises ValueError for a missing column, or if no row can be used.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):
@@ -128,6 +124,6 @@ def _mean_heads(encoder: Encoder, usable: list[Explained], progress: Progress) -
 
 
 def _mean(values: list[float] | tuple[float, ...]) -> tuple[int, float, float, float]:
-    """How many, their mean, and the interval's bounds."""
+    """n, mean, low, high."""
     low, high = interval(np.array(values)[:, None])
     return len(values), float(np.mean(values)), float(low[0]), float(high[0])

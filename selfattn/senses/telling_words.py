@@ -1,9 +1,9 @@
-"""Which word gives another its sense: each hidden from it, and each alone left to it, over labelled sentences.
+"""Find the word that gives another its sense: hide each word from it, and leave each alone to it, over labelled sentences.
 
-A word is picked by how far hiding it moves the other along the axis between the senses of one half of the sentences, and judged
-by the other half: is the right sense still the nearer one with it alone, and without it? The field calls the first sufficiency
-(one word is enough), the second comprehensiveness (it is needed). Every other word, the most attended and the nearest one are
-judged alike, and other ways to rank the words are asked how often they name the picked one.
+One half of the sentences gives an axis between the senses; the word whose hiding moves the other farthest along it is picked. The
+other half judges: is the right sense the nearer one with the picked word alone (sufficiency), and without it (comprehensiveness)?
+The most attended word, the nearest one and any other are judged alike. `agreement` tells how often other rankings name the picked
+word.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
@@ -35,116 +35,106 @@ from selfattn.words import Word
 
 PER_SENSE = 4  # rows at least
 MOST = 128  # rows a word
-OTHERS = 2  # words beside it in a row: one is picked, and one isn't
-DEALS = 5  # a row: each makes two halves, and each half picks once
+OTHERS = 2  # other words in a row at least: one is picked, one isn't
+DEALS = 5  # deals a row into two halves; each half picks once
 RESAMPLES = 1000
-NEAR = 0.025  # shares are about as long
-NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share on, and this many times the next one's
+NEAR = 0.025  # shares that differ by less are about as long
+NAMED, CLEAR = 0.1, 1.5  # between two sentences: the share from which a word is named, and its least ratio to the next
 GUESS = 0.5  # the right sense, or the mean of the others
-ALL = "all"  # the word of the rows that stand for all words together
+ALL = "all"  # the word of rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenWordsReport(OfTables):
-    """The result of `hidden_words`. Word "all" is the mean over the words, as are the ways.
+    """The result of `hidden_words`. Word "all" is the mean over the words, as is `agreement`.
 
-    Low and high: 95 % over resamples of a word's rows; of word "all" and of the ways, of the words, and NaN where there is one.
-    A word alone: sufficiency, "enough". A word hidden: comprehensiveness, "needed".
+    Low and high: 95 % over resamples of a word's rows; for "all" and the ways over resamples of words, NaN for one word.
     """
 
     words: pd.DataFrame
     # row (the table's index label), word, start (the hidden word's first token), text, share (signed, of the way to the other
-    # senses; 1: arrived; NaN: no way), picked (in how many of the row's ten judgements, 0 to 1; punctuation never is)
+    # senses; 1: arrived; NaN: no way), picked (share of the row's ten judgements, 0 to 1; 0 for punctuation)
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
     agreement: pd.DataFrame
-    # way, agreement (how often it names the picked word), low, high, rank (mean rank correlation of its numbers with the
-    # shares, over a sentence's words). The last two are checks of hiding; the last one's name is the token that takes a word's
-    # place. NaN: see `reason`
+    # way, agreement (share of rows in which it names the picked word), low, high, rank (mean rank correlation with the shares).
+    # The last two ways check hiding; the last one is named after the token that replaces a word. NaN: see `reason`
     between: pd.DataFrame
-    # word, senses ("one", "two"), named (in how many of the ordered pairs of its rows a word is named in both, where the answer
-    # is asked between the two), low, high, n (pairs)
+    # word, senses ("one", "two"), named (share of the ordered pairs of rows with a word named in both), low, high, n (pairs)
     heads: pd.DataFrame
-    # word, layer, head, share (hiding each row's word of the largest share in this head alone, by gradient: the mean over a
-    # sense's rows, then the senses; sums over heads fall short of hiding in all at once), low, high (rows are drawn
-    # within each sense), leads (in how many of these resamples this head has the largest share, 0 to 1)
-    one_head: pd.DataFrame
-    # word, row, largest, smallest: the shares of the row's word of the largest share, hidden in one head alone, by gradient;
-    # NaN where that can't be had
+    # word, layer, head, share (the leading word hidden in this head alone, by gradient: mean over a sense's rows, then senses;
+    # the sum over heads falls short of all at once), low, high (rows drawn within each sense), leads (share of draws it leads)
+    one_head: pd.DataFrame  # word, row, largest, smallest: the leading word's shares in one head, by gradient; or NaN
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # why a way has no numbers; "" where all have
+    reason: str  # why a way has no numbers; "" if all have
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """accuracy, low and high by what, over all words; of this one, or of the only one, whose intervals are over its rows."""
-        words = self.accuracy.iloc[: -len(WHAT)]  # the last are all words', whatever a word is called
+        """accuracy, low and high by what: over all words, or of this one, or of the only one."""
+        words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are about all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")
 
     @cached_property
     def named(self) -> pd.DataFrame:
-        """`words` without punctuation: asked for by each picture of a page."""
+        """`words` without punctuation."""
         marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
         return self.words[~self.words["text"].isin(marks)]
 
     @property
     def noise(self) -> pd.DataFrame:
-        """share, toward, away: in how many sentences a word has this share or more, and in how many minus this or less."""
+        """share, toward, away: the sentences with a word of this share or more, and with minus this or less."""
         return noise_counts(*self._extremes)
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The share from which a word may be named; NaN where there is none, or fewer than 300 sentences."""
+        """The smallest share to name a word at; NaN if there is none, or for fewer than 300 sentences."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """As `level`, of a word hidden in one head alone: the sentences' largest shares in a head against their smallest."""
+        """As `level`, for a word hidden in one head alone."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """How many of the words' moves about this long go in the wrong direction, 0 to 1; NaN where none is about this long."""
-        about = self._moves[(abs(self._moves) >= share - NEAR) & (abs(self._moves) < share + NEAR)]
+        """The share, 0 to 1, of moves about this long that go in the wrong direction; NaN without such moves."""
+        moves = self.named["share"].to_numpy()
+        about = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((about < 0).mean()) if len(about) else math.nan
 
     @cached_property
-    def _moves(self) -> np.ndarray:
-        return self.named["share"].to_numpy()
-
-    @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest share of each sentence in which shares are known."""
+        """Each sentence's largest and smallest share, without sentences of unknown shares."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
     @property
     def luck(self) -> float:
-        """How often a word drawn at random is the picked one, 0 to 1: the mean over rows, then over words."""
+        """The chance, 0 to 1, that a word drawn at random is the picked one: mean over rows, then words."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """What one row adds to the report."""
+    """One row's part of the report."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # of WHAT, each the mean over ten judgements
     ways: list[tuple[str, float, float]]  # way, agreement, rank
-    named: np.ndarray  # (n_rows,): whether a word is named on the way to each row's vector
-    by_head: np.ndarray  # (n_layers * n_heads,): the share of the leading word in each head; NaN where it isn't known
+    named: np.ndarray  # (n_rows,): is a word named on the way to each row's vector?
+    by_head: np.ndarray  # (n_layers * n_heads,): the leading word's share in each head; NaN if unknown
 
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
     """Hide each other word from a word in labelled sentences: a table with the columns sentence, word, sense.
 
-    Each word needs two senses with four rows each, and in each row two other words. Runs about four copies of a sentence for
-    each of its words. progress(done, total) is called after each sentence; an exception it raises ends the computation.
-    What it doesn't say: only what the word itself reads is hidden, and what others took from the hidden word still reaches it
-    through them; a picked word can carry topic as well as sense.
-    Raises NotRecomputable where no word can be hidden, ValueError where a column is missing or no row can be used.
+    Each word needs two senses with four rows each, and two other words in each row. Runs about four copies of a sentence for
+    each of its words. progress(done, total) is called after each sentence; an exception from it ends the computation.
+    Limits: other words still pass on what they took from the hidden one; a picked word can carry topic as well as sense.
+    Raises NotRecomputable if no word can be hidden, ValueError for a missing column, or if no row can be used.
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
@@ -158,7 +148,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """The report over all words, of reports over one word each. A way that has no numbers for one word has none for all."""
+    """Join reports over one word each. A way without numbers for one word has none for all."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     own = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in own["accuracy"]])
@@ -180,7 +170,7 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
 
 
 def _of_word(rankings: WordRankings, name: str, own: pd.DataFrame, judged: Callable[[], None]) -> HiddenWordsReport:
-    """The report over one word's usable rows, without lines of all words. judged is called after each row."""
+    """The report over one word's usable rows. judged is called after each row."""
     encoder, senses, generator = rankings.encoder, own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
     vectors, attention, rows = [], [], []
     for placed in own["placed"]:
@@ -221,9 +211,9 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges.
+    """Judge row i of a word's units (n_rows, d_model) by ten halves of the others: each picks, the other of its deal judges.
 
-    attention: what `WordRankings.by_attention` says of it.
+    attention: `WordRankings.by_attention` of the row.
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
@@ -235,7 +225,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Whether the right sense is the nearer one, (k, d_model) -> (10, k); on the middle a half."""
+        """1 if the right sense is the nearer one, 0 if not, a half on the middle: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -266,7 +256,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """The share of the axis that hiding one word in each head alone moves it, by gradient; NaN where that can't be had."""
+    """The share along the axis with one word hidden in each head alone, by gradient; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -281,7 +271,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The word's unit vector with each other word hidden, and with each of the groups alone: (n_words, d_model), (m, d_model)."""
+    """The word's unit vector with each other word hidden, (n_words, d_model), and with each group alone, (m, d_model)."""
     own, special = placed.positions, placed.sentence.special
     every = [p for p, is_special in enumerate(special) if not is_special and p not in own]
     keys = [word.positions for word in placed.others]
@@ -304,7 +294,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the rows `among`: the mean of row i's sense's unit vectors, and the mean of the other senses' means, (d_model,) each."""
+    """Over the rows `among`: the mean of row i's sense, and the mean of the other senses' means, (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -314,18 +304,18 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """1 for the largest of each line, the first of equal ones, else 0; NaN where they are: (k, m)."""
+    """1 for the first largest number of each line, else 0; NaN stays NaN: (k, m)."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """NaN where all are equal."""
+    """The rank correlation; NaN if all are equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Whether a word is named on each way, (m, d_model), (n_rows, d_model) -> (n_rows,); not where there is no way."""
+    """True for each way on which a word is named, (m, d_model), (n_rows, d_model) -> (n_rows,); False without a way."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
@@ -337,7 +327,7 @@ def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, fl
     same = senses[:, None] == senses
     for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
         both, drawn = (((draws @ each) * draws).sum(axis=1) for each in (named & named.T & pairs, pairs))
-        bounds = percentiles(both[drawn > 0] / drawn[drawn > 0])  # a few rows' resample may be without a pair
+        bounds = percentiles(both[drawn > 0] / drawn[drawn > 0])  # a resample of few rows may have no pair
         lines.append((how, (named & named.T)[pairs].mean(), *bounds, int(pairs.sum())))
     return lines
 
@@ -351,7 +341,7 @@ def _all_pairs(between: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Over all words, of each word's way, agreement and rank."""
+    """The mean over words of each way's agreement and rank."""
     agreement, rank = (np.stack([each[column] for each in words]) for column in ("agreement", "rank"))
     found = pd.DataFrame({"way": words[0]["way"], "agreement": agreement.mean(axis=0), **_interval(agreement)})
     known = ~np.isnan(agreement).any(axis=0)
@@ -361,7 +351,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
     """Lines of the report's table: means over each group's rows, then the groups. by_head (n, heads), groups (n,).
 
-    Rows of NaN are left out. Of one row the interval and leads are NaN.
+    Without rows of NaN. The interval and leads of one row are NaN.
     """
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     own = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
@@ -377,5 +367,5 @@ def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Of the mean over what is drawn: (n, features) -> two (features,), NaN for one."""
+    """low and high of the mean: (n, features) -> (features,) each, NaN for one."""
     return dict(zip(("low", "high"), interval(values, RESAMPLES)))

@@ -1,4 +1,4 @@
-"""The cosines of 1,000 pairs of unrelated sentences: a cosine of two sentences means something beside them only."""
+"""The cosines of 1,000 pairs of unrelated sentences, to compare another cosine with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.pooling import load_pooling
 
 PAIRS = 1000
-PASS = 32  # sentences that are encoded at a time
+PASS = 32  # sentences to encode at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class UnrelatedPairs:
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """1,000 pairs of index labels: two different words, then a row of each, always the same."""
+    """1,000 pairs of index labels, always the same: two different words, then a row of each."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: own.index.to_numpy() for word, own in frame.groupby("word")}
     pairs = []

@@ -1,4 +1,4 @@
-"""What each head does over many sentences: the named patterns it fits, and where it joins a word to another most."""
+"""Profile each head over many sentences: the named patterns it fits, and the sentences with its largest weights."""
 
 from dataclasses import dataclass
 
@@ -20,17 +20,16 @@ class HeadProfiles(OfTables):
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
     sentences: pd.DataFrame
-    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight: the TOP largest and
-    # the two in the middle
+    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight; TOP ranks, two in the middle
     n: int  # sentences
 
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
+    """Read every sentence once. frame: columns sentence, word, sense, as in `labelled_sentences`.
 
-    Another word has a letter or a digit, is not special and not the word itself; a split word's weight is the mean from its
-    pieces, the sum to another's. Raises ValueError where no row can be used.
+    Punctuation, special tokens and the word itself don't count as other words. A split word's weight is the mean over its pieces
+    as a query, the sum as a key. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

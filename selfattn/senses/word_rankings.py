@@ -1,6 +1,6 @@
-"""What one word takes from each other word, by ways to set beside hiding: weights, rollout, gradient, value zeroing, [MASK].
+"""Rank the words that one word takes from, in ways to compare with hiding: weights, rollout, gradient, value zeroing, [MASK].
 
-m: words that are ranked, each a group of token positions; p: the positions of the word that takes.
+m: words to rank, each a group of token positions; p: the positions of the word that takes.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
 Attention Flow in Transformers" (rollout); Nanda 2023, "Attribution Patching" (gradient); Mohebbi et al. 2023, "Quantifying
 Context Mixing in Transformers" (value zeroing); Zeiler and Fergus 2014 ([MASK]).
@@ -30,7 +30,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """What stands for a word that is blanked out: the mask token, where there is none the padding or unknown token."""
+    """The token that blanks out a word: mask, else padding, else unknown. Raises NotRecomputable."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -42,21 +42,21 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """The ways that an encoder can be asked by. One that can't be had gives NaN, and its reason stands in `reasons`."""
+    """The ways to rank words. One that an encoder doesn't allow gives NaN, with its reason in `reasons`."""
 
     encoder: Encoder
     reasons: dict[str, str] = field(default_factory=dict)  # by way
 
     @property
     def blank(self) -> str:
-        """The token that takes a word's place in the last way, which bears its name: [MASK] where there is none, and NaN."""
+        """The token that replaces a word in the last way, and the name of that way; [MASK] if there is none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """How much the word takes from each, (m,), whatever it moves to by that."""
+        """The amount that the word takes from each other word, (m,), in any direction."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         own = {
@@ -68,10 +68,10 @@ class WordRankings:
         return self._had(own, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """How far the word's last unit vector moves along each axis where it goes without each: (k, m).
+        """The move of the word's last unit vector along each axis without each other word: (k, m).
 
-        unit (d_model,), axes (k, d_model), float64. The gradient: to first order of hiding. Value zeroing: what the word gets
-        from the other is taken out in every head and layer, and the other weights stay.
+        unit (d_model,), axes (k, d_model), float64. Gradient: hiding to first order. Value zeroing: the other word's part is
+        subtracted in every head and layer; the other weights stay.
         """
         copies = [word.sentence] * len(groups)
         own = {
@@ -91,7 +91,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """The length of what each hands over, through W_O and summed over the heads; the sum over the layers: (m,)."""
+        """The length of each one's part, through W_O and summed over heads; summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             handed = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()
@@ -113,7 +113,7 @@ class WordRankings:
         return [replace(sentence, ids=tuple(each)) for each in ids]
 
     def _run(self, word: PlacedWord, copies: Sequence[Tokens], zeroed: Groups = ()) -> Tensor:
-        """The word's last unit vector in each copy of its sentence, (m, d_model); zeroed: whose values it doesn't get."""
+        """The word's last unit vector in each copy of its sentence, (m, d_model); zeroed: groups whose values it doesn't get."""
         if zeroed:
             self.encoder.check_patchable()
         n = len(word.sentence.ids)
@@ -132,7 +132,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """Takes out of a word's contexts what it gets from one group of tokens, in each copy of its sentence from another."""
+    """Subtracts from a word's contexts the part of one group of tokens, another group in each copy of its sentence."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

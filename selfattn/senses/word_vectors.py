@@ -1,4 +1,4 @@
-"""The vectors of one word in many sentences: after each layer, out of each head, and what the baselines would give."""
+"""The vectors of one word in many sentences: after each layer, out of each head, and those of the baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -16,21 +16,21 @@ BATCH = 64  # sentences a pass
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """One word in n sentences. A split word's vectors are the mean over its pieces; all CPU float32.
+    """One word in n sentences, CPU float32; a split word's vectors are the mean over its pieces.
 
-    Where the encoder is shown only, the last three have no layers: (n, 0, n_heads, 0).
+    For an encoder that is shown only, the last three are (n, 0, n_heads, 0).
     """
 
     layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's
     bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors: no encoder at all
-    context: Tensor  # (n, n_layers, n_heads, d_head)    what each head hands the word
+    context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
     uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same values, all weights equal
     own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value: no attention at all
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
     """Run the words' sentences and keep the words' vectors."""
-    # Sentences of like length share a pass, so that little padding is computed.
+    # Sentences of like length share a pass, which saves padding.
     order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
     for first in range(0, len(order), BATCH):
@@ -59,7 +59,7 @@ def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
     """In the order of WordVectors' fields."""
     layers = encoding.hidden[:, positions].mean(dim=1)
     others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-    # A sentence of this word alone has an empty bag: the zero vector, which is like nothing.
+    # A sentence of this word alone has an empty bag: the zero vector.
     bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
     per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
     if per_head:

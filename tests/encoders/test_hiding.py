@@ -159,7 +159,7 @@ def test_hide_refuses_what_does_not_fit(encoder):
         encoder.hide(TEXT, 4, [5, 6], heads=[None])
     with pytest.raises(ValueError, match="never hidden from itself"):
         encoder.hide(TEXT, 4, [4])
-    with pytest.raises(TextError, match="'the' stands 3 times"):
+    with pytest.raises(TextError, match="'the' occurs 3 times"):
         encoder.hide(TEXT, 4, ["the"])
     with pytest.raises(ValueError, match="one collection of hidden tokens for each of 2 texts, got 1"):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
