@@ -66,7 +66,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     assert 0 < near.mean() < 1
     reasons = dict(report.rejected.itertuples(index=False))
     assert "'night' stands 0 times beside the target" in reasons["The morning bank sat."]
-    assert "'bank' stands 0 times" in reasons["No word of it."] and len(reasons) == 2
+    assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 
 def test_raw_c_distances_beside_people(encoder_of, pairs):
@@ -86,7 +86,7 @@ def test_raw_c_distances_beside_people(encoder_of, pairs):
 def test_raw_c_says_what_is_missing(encoder_of, pairs):
     with pytest.raises(ValueError, match="missing: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
-    with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' stands 0 times"):
+    with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):
         raw_c(encoder_of("BERT"), pairs.iloc[6:])
 
 
@@ -176,7 +176,7 @@ def test_the_command_says_what_is_wrong(monkeypatch, tmp_path, encoder_of, capsy
     assert check.main(["coarsewsd", str(tmp_path)]) == 2 and check.main(["rawc", str(tmp_path / "none.csv")]) == 2
 
     def refused():
-        raise LoadError("missing", "There is none.")
+        raise LoadError("There is none.")
 
     monkeypatch.setattr("selfattn.load_encoder", refused)
     assert check.main(["rawc", "pairs.csv"]) == 2

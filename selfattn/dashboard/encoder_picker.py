@@ -94,7 +94,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         with page_lent():
             return _kept((name, revision, device, dtype), make)
     except LoadError as error:
-        raise LoadError(error.kind, for_visitors(str(error), name)) from None
+        raise LoadError(for_visitors(str(error), name)) from None
 
 
 # Not by st.cache_resource: its functions can't show progress in an element made outside them (CacheReplayClosureError).

@@ -81,15 +81,13 @@ def check_encoder(name: str, revision: str = "") -> None:
     beyond = beyond_localhost()
     if name not in (*listed, BUNDLED_NAME) and not (others and (not beyond or is_operators_folder(name))):
         raise LoadError(
-            "allowed",
             f"{name[:1000]!r} is not among this server's encoders. Choose one of those, or ask whoever runs the server "
-            "(SELFATTN_MODELS, SELFATTN_MODEL_DIR).",
+            "(SELFATTN_MODELS, SELFATTN_MODEL_DIR)."
         )
     if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
         raise LoadError(
-            "revision",
             f"This server opens {name[:1000]!r} in its operator's revision only, not in {revision[:200]!r}. Leave the revision "
-            "empty.",
+            "empty."
         )
 
 

@@ -54,15 +54,14 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         for adapter in folder.glob(f"*/{ADAPTER}"):
             _refuse_adapter(adapter)
         raise LoadError(
-            "config",
             f"{folder.name} has no config.json, and no folder in it is a saved model. Save it with "
-            "model.save_pretrained(folder) and tokenizer.save_pretrained(folder).",
+            "model.save_pretrained(folder) and tokenizer.save_pretrained(folder)."
         )
     for name in names:
         _check_file(folder / name)
     if base is not None and folder.is_relative_to(base.resolve()):  # a snapshot in the Hub's cache is all links
         _check_links(folder)
-    config = read_json(folder / "config.json", "config")
+    config = read_json(folder / "config.json")
     check_model_type(folder.name, config)
     _check_config(folder, config)
     _check_weights(folder)
@@ -70,13 +69,12 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
 
 
 def _refuse_adapter(file: Path) -> NoReturn:
-    adapter = read_json(file, "adapter")
+    adapter = read_json(file)
     base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
     raise LoadError(
-        "adapter",
         f"{file.parent.name} holds an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a whole model. "
         f"Merge the two: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder), "
-        "and save the tokeniser beside it.",
+        "and save the tokeniser beside it."
     )
 
 
@@ -89,9 +87,9 @@ def _check_file(path: Path) -> None:
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise LoadError("file", f"{shown} is a pipe, a socket or a device. Expected plain files: remove it.")
+        raise LoadError(f"{shown} is a pipe, a socket or a device. Expected plain files: remove it.")
     if DISTRIBUTED.fullmatch(path.name):
-        raise LoadError("weights", f"{shown} is a part of a distributed checkpoint. Save the model whole.")
+        raise LoadError(f"{shown} is a part of a distributed checkpoint. Save the model whole.")
 
 
 def _check_links(folder: Path) -> None:
@@ -101,8 +99,7 @@ def _check_links(folder: Path) -> None:
             inside = path.resolve().is_relative_to(folder)
         if not inside:
             raise LoadError(
-                "link",
-                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Copy the file.",
+                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Copy the file."
             )
 
 
@@ -114,9 +111,8 @@ def _check_config(folder: Path, config: dict) -> None:
         for key, value in part.items() if isinstance(part, dict) else ():
             if LEADING_AWAY.fullmatch(key) and value not in (None, False) and key != "_attn_implementation_autoset":
                 raise LoadError(
-                    "config",
                     f"{folder.name}/config.json isn't taken: {key} leads to other weights or code than this folder's. Remove "
-                    "it, or save the model again.",
+                    "it, or save the model again."
                 )
         inner += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
 
@@ -127,30 +123,27 @@ def _check_weights(folder: Path) -> None:
     pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
     instead = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
     raise LoadError(
-        "safetensors",
         f"{folder.name} has no safetensors weights. {instead}Save it again with "
-        "model.save_pretrained(folder) (safetensors is the default), or take another revision.",
+        "model.save_pretrained(folder) (safetensors is the default), or take another revision."
     )
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
     """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a missing vocabulary."""
-    settings = read_json(folder / "tokenizer_config.json", "tokenizer", {})
+    settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
     if strange or leading:  # transformers takes any class of its own by this name, models too
         what = f"tokenizer_class is {str(strange[0])[:80]!r}, which is no tokeniser" if strange else ""
         raise LoadError(
-            "tokenizer",
             f"{folder.name}/tokenizer_config.json isn't taken: {what or f'{leading[0]} leads to another file'}. Save the "
-            "tokeniser again, or take another encoder.",
+            "tokeniser again, or take another encoder."
         )
     if BYTES not in classes and not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
         raise LoadError(
-            "tokenizer",
             f"{folder.name} has no tokeniser (no tokenizer.json). Put it beside the weights: "
-            "AutoTokenizer.from_pretrained(...).save_pretrained(folder).",
+            "AutoTokenizer.from_pretrained(...).save_pretrained(folder)."
         )
 
 
@@ -161,14 +154,14 @@ def weight_files(folder: Path) -> list[Path]:
         return [single]
     if not index.is_file():
         return []
-    shards = read_json(index, "weights").get("weight_map")
+    shards = read_json(index).get("weight_map")
     if not isinstance(shards, dict) or not shards or not all(isinstance(shard, str) for shard in shards.values()):
-        raise LoadError("weights", f"{folder.name}/{index.name} names no weights files. Download it again.")
+        raise LoadError(f"{folder.name}/{index.name} names no weights files. Download it again.")
     names = sorted(set(shards.values()))
     for name in names:
         # transformers would load a file of another name as a pickle.
         if Path(name).name != name or not name.endswith(WEIGHTS) or not (folder / name).is_file():
-            raise LoadError("weights", f"{folder.name} lacks the weights file {name[:200]!r}. Download it again.")
+            raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download it again.")
     return [folder / name for name in names]
 
 
@@ -183,7 +176,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
     files: the folder's `file_digests`. Saving again may change the digest, by new keys or another layout of the tokeniser.
     """
-    config = {key: value for key, value in read_json(folder / "config.json", "config").items() if key not in NOTES}
+    config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
     return hashlib.sha256(json.dumps([config, counting], sort_keys=True).encode()).hexdigest()
 
@@ -212,7 +205,7 @@ def _module_files(folder: Path) -> list[Path]:
     """modules.json, the settings beside it, and config.json of each module but the model."""
     around = modules_folder(folder)
     try:
-        steps = read_json(around / "modules.json", "pooling", of=list)
+        steps = read_json(around / "modules.json", of=list)
     except LoadError:
         return []
     places = [str(step.get("path")) for step in steps if isinstance(step, dict)]
@@ -230,10 +223,10 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
-        raise LoadError("changed", f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
+        raise LoadError(f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
     yield
     if _states(folder) != before:
-        raise LoadError("changed", f"{folder.name} changed while it was read. Load it again.")
+        raise LoadError(f"{folder.name} changed while it was read. Load it again.")
 
 
 def _states(folder: Path) -> list[tuple]:

@@ -5,11 +5,7 @@ from contextlib import contextmanager
 
 
 class LoadError(RuntimeError):
-    """An encoder can't be loaded. `kind` is one word; the message gives the reason and the remedy."""
-
-    def __init__(self, kind: str, message: str):
-        super().__init__(message)
-        self.kind = kind
+    """An encoder can't be loaded. The message gives the reason and the remedy."""
 
 
 class TextError(ValueError):

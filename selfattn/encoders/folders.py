@@ -31,25 +31,23 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
         level = [inner for outer in level for inner in _folders(outer) if allowed(inner)]
         if len(level) > MOST_FOLDERS:
             raise LoadError(
-                "folder",
-                f"{name} is no saved model and holds more than {MOST_FOLDERS:,} folders. Name the one to open.",
+                f"{name} is no saved model and holds more than {MOST_FOLDERS:,} folders. Name the one to open."
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
     if len(found) == 1 and os.path.exists(own := folder / "config.json"):
         try:
-            read_json(own, "config")
+            read_json(own)
         except LoadError as error:  # a broken model: don't open another in its place
             inner = Path(name, found[0].relative_to(folder))
-            raise LoadError(error.kind, f"{error} Or name the saved model inside: {inner}.") from None
+            raise LoadError(f"{error} Or name the saved model inside: {inner}.") from None
     if len(found) <= 1:
         return found[0] if found else folder
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     raise LoadError(
-        "folder",
         f"{name} is {_kind(folder, names)}, not one saved model. In it are {', '.join(names[-MOST_NAMED:])}{more}. Name one "
-        f"of them: {Path(name, names[-1])}.",
+        f"of them: {Path(name, names[-1])}."
     )
 
 
@@ -76,7 +74,7 @@ def _is_model(folder: Path) -> bool:
 
 def _config(folder: Path) -> dict:
     try:
-        return read_json(folder / "config.json", "config")
+        return read_json(folder / "config.json")
     except LoadError:
         return {}
 

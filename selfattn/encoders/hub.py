@@ -58,15 +58,14 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         return _download(name, revision, info, report), info.sha
     except GatedRepoError:
         raise LoadError(
-            "gated",
             f"{name} is gated: its owner gives access on request. Accept its terms on its Hub page and log in with "
-            "`hf auth login`, or set HF_TOKEN.",
+            "`hf auth login`, or set HF_TOKEN."
         ) from None
     except RevisionNotFoundError:
-        raise LoadError("revision", f"{name} has no revision {revision!r}. Leave it empty for the newest.") from None
+        raise LoadError(f"{name} has no revision {revision!r}. Leave it empty for the newest.") from None
     except RepositoryNotFoundError:
         raise LoadError(
-            "missing", f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
+            f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
         ) from None
 
 
@@ -74,14 +73,13 @@ def _check_id(name: str, revision: str | None) -> None:
     try:
         validate_repo_id(name)
     except HFValidationError:
-        raise LoadError("name", f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
+        raise LoadError(f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
     if revision is None:
         return
     if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
         raise LoadError(
-            "revision",
             f"{revision[:LONGEST_REVISION]!r} is no revision: expected a branch, a tag, refs/pr/1 or a commit. Leave it "
-            "empty for the newest.",
+            "empty for the newest."
         )
 
 
@@ -92,9 +90,8 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted)]
     if not any(file.endswith(".safetensors") for file in wanted):
         raise LoadError(
-            "safetensors",
             f"{name} has no safetensors weights at this revision, and selfattn reads no pickles. Try another revision "
-            "(many models have them on refs/pr/...), or save it as safetensors in a folder of your own.",
+            "(many models have them on refs/pr/...), or save it as safetensors in a folder of your own."
         )
     try:
         for number, file in enumerate(wanted, start=1):
@@ -107,9 +104,8 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
         raise
     except (*UNREACHABLE, LocalEntryNotFoundError) as error:
         raise LoadError(
-            "network",
             f"The download of {name} broke off ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again: "
-            "it goes on where it stopped. Check the disk space if it breaks off again.",
+            "it goes on where it stopped. Check the disk space if it breaks off again."
         ) from None
     return Path(path).parent
 
@@ -137,8 +133,7 @@ def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
     except (OSError, ValueError):  # not there, or a broken cache
         raise LoadError(
-            "network",
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
-            f"a network (`hf download {name}`), or give the path of a folder.",
+            f"a network (`hf download {name}`), or give the path of a folder."
         ) from None
     return folder, folder.name

@@ -57,7 +57,7 @@ def load_encoder(
             "and open only folders and Hub ids that you trust."
         )
     if dtype not in DTYPES:
-        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+        raise LoadError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
     source = resolve(name, revision, report)
     encoder = load_source(source, device, dtype, report)
@@ -73,8 +73,7 @@ def load_source(
     precision is loaded, with a looser check.
     """
     too_large = LoadError(
-        "memory",
-        f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
+        f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
     )
     with out_of_memory_as(too_large), unchanged(source.folder):
         exact = _measured(source, device if dtype == "float32" else "cpu", report)
@@ -142,7 +141,7 @@ def choose_device(device: str) -> str:
     count = gpus if kind == "cuda" else 1
     if kind not in available or (colon and not (number.isdecimal() and int(number) < count)):
         there = [f"cuda (cuda:0 to cuda:{gpus - 1})" if each == "cuda" else each for each in available]
-        raise LoadError("device", f"This machine has no {device!r}; it has {', '.join(there)}. Choose one of these.")
+        raise LoadError(f"This machine has no {device!r}; it has {', '.join(there)}. Choose one of these.")
     return device
 
 
@@ -151,7 +150,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
-        raise LoadError("config", f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
+        raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
     # Each call says what the model returns, whatever the folder says.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
@@ -164,16 +163,14 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         sizes = "their sizes differ from those that config.json describes"
         reason = sizes if "mismatched" in str(error) else brief(error)
         raise LoadError(
-            "weights",
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download it again.",
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download it again."
         ) from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
         _check_prefix(source, sorted(missing), set(unused))
         raise LoadError(
-            "weights",
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
-            "random numbers. Save the whole model again.",
+            "random numbers. Save the whole model again."
         )
     if not source.bundled:
         _check_finite(source, model, dtype)
@@ -186,11 +183,10 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
             raise LoadError(
-                "weights",
                 f"{source.name}'s weights have {prefix!r} before the names that {missing[0]!r} and others should have: a wrapper "
                 "was saved with the model. Save what it wraps, or take it off with safetensors.torch: "
                 f"save_file({{name.removeprefix({prefix!r}): tensor for name, tensor in load_file(file).items()}}, file, "
-                "{'format': 'pt'}).",
+                "{'format': 'pt'})."
             )
 
 
@@ -200,9 +196,8 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
         # A sum is quick; it isn't finite if a number isn't, or if it is too large itself.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
-                "weights",
                 f"{source.name}'s weights hold numbers that are not finite in {dtype} (first: {name}). Download it again, "
-                "take another revision, or a higher precision.",
+                "take another revision, or a higher precision."
             )
 
 
@@ -218,10 +213,9 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
     lost = [name for name in within if "pooler" not in name]
     if lost:
         raise LoadError(
-            "weights",
             f"{source.name} holds {len(lost)} weights within the encoder that {model.config.model_type} doesn't take (first: "
             f"{lost[0]}), so the encoder would not be the one that was trained. Save it again with the installed "
-            "transformers, or take another checkpoint.",
+            "transformers, or take another checkpoint."
         )
     return "the weights of its pooler aren't used" if within else ""
 
@@ -260,9 +254,8 @@ def _loader(source: Source, config):
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
     if family == "xmod" and getattr(config, "default_language", None) is None:
         raise LoadError(
-            "encoder",
             f"{source.name} (xmod) has an adapter for each language and doesn't say which one to use. Add "
-            '"default_language": "en_XX" (or another of its languages) to its config.json.',
+            '"default_language": "en_XX" (or another of its languages) to its config.json.'
         )
     if getattr(config, "trigram_input", False):
         return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
@@ -274,7 +267,7 @@ def _sample(encoder: Encoder) -> Tokens:
     try:
         return encoder.tokenize(SAMPLE)
     except TextError as error:
-        raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {SAMPLE!r}: {error}") from None
+        raise LoadError(f"{encoder.name}'s tokeniser can't read {SAMPLE!r}: {error}") from None
 
 
 def _joined(*notes: str) -> str:
@@ -286,9 +279,8 @@ def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
     said = tokenizer.model_max_length
     if not isinstance(said, int | float) or not said >= 1:  # nor NaN
         raise LoadError(
-            "tokenizer",
             f"{source.name}'s tokenizer_config.json says that model_max_length is {str(said)[:80]!r}; expected a number of "
-            "tokens, such as 512. Correct it, or take it out.",
+            "tokens, such as 512. Correct it, or take it out."
         )
     limits = [
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)

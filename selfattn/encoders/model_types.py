@@ -45,21 +45,18 @@ def check_model_type(name: str, config: dict) -> None:
     """Refuse a model type that can't be a text encoder. Raises LoadError."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
-        raise LoadError(
-            "config", f'{name}/config.json names no model_type. Add it ("model_type": "bert", say) or save it again.'
-        )
+        raise LoadError(f'{name}/config.json names no model_type. Add it ("model_type": "bert", say) or save it again.')
     if family not in CONFIG_MAPPING:
         own_code = "auto_map" in config
         raise LoadError(
-            "code" if own_code else "config",
             f"{name} is of the kind {family[:80]!r}, which the installed transformers doesn't know. "
             + ("Its own Python code (auto_map) is not an answer: selfattn never runs code that comes with a model. "
                if own_code else "")
-            + f"Update transformers, or take another encoder: {WORKING}",
+            + f"Update transformers, or take another encoder: {WORKING}"
         )  # fmt: skip
     if family not in TEXT_ENCODERS:
         kind = KINDS.get(family, "is no text encoder with a map of each token to each")
-        raise LoadError("encoder", f"{name} ({family}) {kind}. {WORKING}")
+        raise LoadError(f"{name} ({family}) {kind}. {WORKING}")
 
 
 def ignores_interface(config) -> bool:

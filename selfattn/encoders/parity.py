@@ -157,14 +157,12 @@ def _eager(
             raise
         if encoder.dtype != "float32":
             raise LoadError(
-                "dtype",
                 f"{encoder.name} ({encoder.family}) doesn't run in {encoder.dtype}, as it does in float32 ({brief(error)}). "
-                "Load it in float32.",
+                "Load it in float32."
             ) from None
         raise LoadError(
-            "encoder",
             f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "
-            f"({brief(error)}). selfattn opens text encoders, such as bert-base-uncased.",
+            f"({brief(error)}). selfattn opens text encoders, such as bert-base-uncased."
         ) from None
     layers = [layer for layer in (getattr(output, "attentions", None) or ()) if layer is not None] if maps else []
     passes = []
@@ -175,9 +173,8 @@ def _eager(
         own = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
             raise LoadError(
-                "encoder",
                 f"{encoder.name} ({encoder.family}) makes numbers that are not finite from {len(tokens.ids):,} tokens of "
-                f"plain text, in {encoder.dtype}. Take another checkpoint or a higher precision.",
+                f"plain text, in {encoder.dtype}. Take another checkpoint or a higher precision."
             )
         passes.append(own)
     return passes
@@ -193,23 +190,21 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
             "it attends in blocks. With the usual sizes transformers runs up to 704 tokens in full all the same: write "
             '"attention_type": "original_full" into its config.json.'
         )
-        raise LoadError("attention", f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
+        raise LoadError(f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
     if strange:
         pooled = len(strange) == 3 and strange[-2] < n
         why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
         raise LoadError(
-            "attention",
             f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no whole map "
-            "to show.",
+            "to show."
         )
     if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
-        raise LoadError("attention", f"{who} reports weights whose rows don't sum to 1.")
+        raise LoadError(f"{who} reports weights whose rows don't sum to 1.")
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
         raise LoadError(
-            "encoder",
             f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to those "
-            "before them (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
+            "before them (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
         )
 
 

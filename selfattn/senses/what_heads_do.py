@@ -20,7 +20,7 @@ class HeadProfiles(OfTables):
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
     sentences: pd.DataFrame
-    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight; TOP ranks, two in the middle
+    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight
     n: int  # sentences
 
 

@@ -94,9 +94,8 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
 def test_maps_that_are_not_square_are_refused(checkpoint, name, why):
-    with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}") as refused:
+    with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}"):
         load_encoder(str(checkpoint(name)))
-    assert refused.value.kind == "attention"
 
 
 def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):

@@ -65,7 +65,7 @@ def test_of_several_checkpoints_the_last_is_proposed_and_a_model_at_the_top_wins
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
     (output / "checkpoint-11" / "model.safetensors").unlink()  # the training was stopped while it was written
-    error = refused(output, "folder", "a Trainer's output, not one saved model", "checkpoint-1, checkpoint-2, check")
+    error = refused(output, "a Trainer's output, not one saved model", "checkpoint-1, checkpoint-2, check")
     assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
     assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
     shutil.copytree(template, output, dirs_exist_ok=True)
@@ -76,7 +76,7 @@ def test_of_many_models_ten_are_named_and_the_rest_counted(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # a part of run0
-    refused(tmp_path / "zoo", "folder", "is a folder of models", "In it are run3, run4", "run12 and 3 more")
+    refused(tmp_path / "zoo", "is a folder of models", "In it are run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
@@ -105,7 +105,7 @@ def test_the_one_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named)
 
 def test_of_several_snapshots_each_is_named(template, tmp_path):
     root = cached(template, tmp_path, "a" * 40, "b" * 40)
-    refused(root, "folder", "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
+    refused(root, "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
 
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
@@ -115,7 +115,7 @@ def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_pa
         torch.nn.init.normal_(weights) if "lora_B" in name else None  # at first they are 0 and change nothing
     adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
-    refused(tmp_path / "tuned", "adapter", f"holds an adapter (LORA) for {template}, not a whole model", remedy)
+    refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a whole model", remedy)
     merged = eval(remedy, {"AutoPeftModel": AutoPeftModel})
     merged.save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(template).save_pretrained(tmp_path / "merged")
@@ -253,15 +253,13 @@ def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, t
     for place in ("query_0_Transformer", "document_0_Transformer"):
         shutil.copytree(template, tmp_path / "router" / place)
     (tmp_path / "router" / "modules.json").write_text("[]")
-    refused(
-        tmp_path / "router", "folder", "is a sentence-transformers folder", "document_0_Transformer, query_0_Transf"
-    )
+    refused(tmp_path / "router", "is a sentence-transformers folder", "document_0_Transformer, query_0_Transf")
 
 
 def test_a_model_that_broke_is_not_replaced_by_one_inside(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
-    error = refused(tmp_path / "mine", "config", "config.json can't be read as JSON")
+    error = refused(tmp_path / "mine", "config.json can't be read as JSON")
     assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
 
 
@@ -269,7 +267,7 @@ def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(4):
         (tmp_path / str(number)).mkdir()
-    refused(tmp_path, "folder", "holds more than 3 folders. Name the one to open")
+    refused(tmp_path, "holds more than 3 folders. Name the one to open")
 
 
 def test_nothing_outside_the_operators_folder_is_opened_by_way_of_one_inside(template, tmp_path, monkeypatch):
@@ -277,7 +275,7 @@ def test_nothing_outside_the_operators_folder_is_opened_by_way_of_one_inside(tem
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
-    refused("mine", "config", "no folder in it is a saved model")
+    refused("mine", "no folder in it is a saved model")
     monkeypatch.delenv("SELFATTN_MODEL_DIR")
     assert opened(shelf / "mine").note == "opened: door"
 
@@ -286,7 +284,7 @@ def test_nothing_outside_the_operators_folder_is_opened_by_way_of_one_inside(tem
 def test_a_prefix_that_a_wrapper_left_is_named_and_the_remedy_helps(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
-    message = str(refused(folder, "weights", f"weights have {prefix!r} before the names"))
+    message = str(refused(folder, f"weights have {prefix!r} before the names"))
     remedy = message[message.index("save_file(") : message.rindex(".")]
     exec(remedy, {"save_file": save_file, "load_file": load_file, "file": file})
     assert same(opened(folder), template)
@@ -316,11 +314,11 @@ def test_a_path_is_a_folder_and_never_a_hub_id_and_a_model_is_none(template, mon
 
 def test_big_birds_remedy_helps_and_i_bert_is_refused_by_its_config(tmp_path):
     bird = save_tiny(Family("BigBird", "big_bird", "unigram"), tmp_path / "bird")
-    refused(bird, "attention", '"attention_type": "original_full" into its config.json')
+    refused(bird, '"attention_type": "original_full" into its config.json')
     change_config(bird, attention_type="original_full")
     assert opened(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
-    refused(ibert, "encoder", "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
+    refused(ibert, "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
 
 
 def test_a_cased_vocabulary_that_no_file_explains(folder):

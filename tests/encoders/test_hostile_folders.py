@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import shutil
 import socket
 
@@ -25,7 +26,7 @@ from tests.encoders.test_loading import Canary, change_config, change_weights, r
 # --- what is loaded is what was digested
 
 
-AWAY = ("config", "leads to other weights or code")
+AWAY = ("leads to other weights or code",)
 CONFIGS = [
     ({"transformers_weights": "pytorch_model.safetensors"}, *AWAY),
     ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}}, *AWAY),
@@ -36,12 +37,13 @@ CONFIGS = [
     ({"anything": {"_attn_implementation_internal": "sdpa"}}, *AWAY),
     ({"configuration_files": ["config.4.0.0.json"]}, *AWAY),
     ({"fusion_config": {"a": 1}}, *AWAY),
-    ({"model_type": "vit"}, "encoder", "is no text encoder", "BERT"),
-    ({"model_type": "gpt2"}, "encoder", "is a decoder", "BERT"),
-    ({"model_type": "longt5"}, "encoder", "is an encoder-decoder", "BERT"),
-    ({"model_type": "dpr"}, "encoder", "bert_model.save_pretrained", "BERT"),
-    *(({"model_type": family}, "config") for family in (None, "", 5, ["bert"], "quantum-bert")),
-    ({"hidden_size": 64}, "weights"),
+    ({"model_type": "vit"}, "is no text encoder", "BERT"),
+    ({"model_type": "gpt2"}, "is a decoder", "BERT"),
+    ({"model_type": "longt5"}, "is an encoder-decoder", "BERT"),
+    ({"model_type": "dpr"}, "bert_model.save_pretrained", "BERT"),
+    *(({"model_type": family}, "names no model_type") for family in (None, "", 5, ["bert"])),
+    ({"model_type": "quantum-bert"}, "the installed transformers doesn't know"),
+    ({"hidden_size": 64}, "their sizes differ"),
     ({"hidden_size": -1},),
     ({"num_attention_heads": 5},),
     ({"hidden_act": "no such thing"},),
@@ -70,7 +72,7 @@ TOKENIZERS = [
 @pytest.mark.parametrize("settings", TOKENIZERS, ids=str)
 def test_settings_of_a_tokenizer_that_lead_elsewhere_or_make_no_sense(folder, settings):
     change_config(folder, "tokenizer_config.json", **settings)
-    refused(folder, "tokenizer", "model_max_length is" if "model_max_length" in settings else "")
+    refused(folder, "model_max_length is" if "model_max_length" in settings else "")
 
 
 def test_what_older_versions_wrote_into_configs_still_loads(folder):
@@ -97,14 +99,14 @@ def test_an_index_that_makes_no_sense_or_names_a_pickle(folder, tmp_path, named)
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": named}))
-    refused(folder, "weights")
+    refused(folder, "Download it again")
     assert not canary.exists()
 
 
 def test_a_part_of_a_distributed_checkpoint(folder):
     """transformers would read these parts, and not the file that was digested."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
-    refused(folder, None, "distributed checkpoint")
+    refused(folder, "distributed checkpoint")
 
 
 def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
@@ -115,7 +117,7 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
         return read(*arguments, **options)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", changed_in_between)
-    refused(folder, "changed", "changed while it was read")
+    refused(folder, "changed while it was read")
 
 
 def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypatch):
@@ -132,7 +134,7 @@ def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypa
             aside.rename(file)
 
     monkeypatch.setattr(tokenizer.AutoTokenizer, "from_pretrained", exchanged)
-    refused(folder, "changed", "changed while it was read")
+    refused(folder, "changed while it was read")
 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
@@ -163,7 +165,7 @@ def test_a_link_two_levels_down_that_flips_and_flips_back(folder, monkeypatch, o
             flip(mine)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", exchanged)
-    refused(folder, "changed", "changed while it was read")
+    refused(folder, "changed while it was read")
 
 
 def test_files_that_change_after_the_load(tmp_path):
@@ -198,7 +200,7 @@ def test_an_xmod_needs_a_language(tmp_path):
     fill(model, seed=0, spread=0.3)
     model.save_pretrained(tmp_path)
     wordpiece_tokenizer().save_pretrained(tmp_path)
-    refused(tmp_path, "encoder", '"default_language": "en_XX"')
+    refused(tmp_path, '"default_language": "en_XX"')
     change_config(tmp_path, default_language="en_XX")  # the remedy helps
     assert load_encoder(str(tmp_path)).family == "xmod"
 
@@ -209,7 +211,7 @@ def test_an_xmod_needs_a_language(tmp_path):
 def test_a_folder_without_a_tokenizer(folder):
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()
-    refused(folder, "tokenizer", "has no tokeniser", "save_pretrained")
+    refused(folder, "has no tokeniser", "save_pretrained")
 
 
 def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
@@ -217,7 +219,7 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
     assert not [path for path in folder.iterdir() if "vocab" in path.name]  # it reads bytes
-    refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
+    refused(folder, "ByT5Tokenizer) is written in Python")
 
 
 TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + b"a" * 99 + b"\0").decode()
@@ -236,18 +238,18 @@ def test_a_tokenizer_that_reads_no_text_or_reads_it_in_two_ways(checkpoint, tmp_
     own = json.loads((folder / "tokenizer.json").read_text())
     change_config(folder, "tokenizer.json", **{**parts, "model": {**own["model"], **parts.get("model", {})}})
     change_config(folder, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
-    assert str(refused(folder, "tokenizer", words)).count("\n") == 0
+    assert str(refused(folder, words)).count("\n") == 0
 
 
 def test_a_tokenizer_nested_too_deep(folder):
     (folder / "tokenizer.json").write_text('{"a":' * 50_000 + "1" + "}" * 50_000)
-    refused(folder, "tokenizer", "can't be loaded")
+    refused(folder, "can't be loaded")
 
 
 def test_a_shape_beyond_all_numbers(folder):
     text = json.dumps({"a": {"dtype": "F32", "shape": [10**300] * 10_000, "data_offsets": [0, 16]}}).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
-    refused(folder, "weights", "damaged")
+    refused(folder, "damaged")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
@@ -290,7 +292,6 @@ def test_what_is_no_plain_file(folder, file, kind):
     error = refused(folder)
     assert str(error).count("\n") == 0
     if kind != "unreadable":
-        assert error.kind == "file"
         assert f"mine/{file}" in str(error)
 
 
@@ -299,7 +300,7 @@ def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatc
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    assert refused("mine").kind in ("file", "link")
+    assert re.search("is a link that leads out|can't be read", str(refused("mine")))
 
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
@@ -327,5 +328,5 @@ def test_code_that_comes_with_an_unknown_family_is_refused(folder, tmp_path):
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     change_config(folder, model_type="theirs", auto_map={"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config"})
-    refused(folder, "code", "never runs code")
+    refused(folder, "never runs code")
     assert not canary.exists()

@@ -31,17 +31,17 @@ def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
                 own = {name: getattr(encoder, name) for name in ("revision", "digest", "content")}
                 answers.append(own | {"stages": stages})
             except LoadError as error:
-                answers.append({"kind": error.kind, "message": str(error)})
+                answers.append({"message": str(error)})
     assert printed.getvalue() == ""  # no progress bars
     return answers
 
 
 REFUSED = {
-    ("some/missing", None, ""): ("missing", "Check the spelling"),
-    ("some/good", "no-such-branch", ""): ("revision", "no revision 'no-such-branch'"),
-    ("some/gated", None, ""): ("gated", "hf auth login"),
-    ("some/pickled", None, ""): ("safetensors", "reads no pickles"),
-    ("a/b/c", None, ""): ("name", "neither a folder here nor a Hub id"),
+    ("some/missing", None, ""): "Check the spelling",
+    ("some/good", "no-such-branch", ""): "no revision 'no-such-branch'",
+    ("some/gated", None, ""): "hf auth login",
+    ("some/pickled", None, ""): "reads no pickles",
+    ("a/b/c", None, ""): "neither a folder here nor a Hub id",
 }
 
 
@@ -70,15 +70,14 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
     *cached, absent = ask(NOWHERE, *ways, ("some/other", None, ""))
     for found in cached:
         assert found.items() >= {name: fetched[name] for name in ("revision", "digest", "content")}.items(), found
-    assert absent["kind"] == "network"
     assert "the Hub can't be reached" in absent["message"]
     assert "Stay with the bundled encoder" in absent["message"]
 
 
 @pytest.mark.slow
 def test_what_the_hub_refuses(answers):
-    for refused, (kind, words) in zip(answers[2:], REFUSED.values(), strict=True):
-        assert refused.get("kind") == kind and words in refused["message"], refused
+    for refused, words in zip(answers[2:], REFUSED.values(), strict=True):
+        assert words in refused.get("message", ""), refused
 
 
 def test_a_download_that_breaks_off(monkeypatch):
@@ -87,9 +86,8 @@ def test_a_download_that_breaks_off(monkeypatch):
 
     monkeypatch.setattr(hub, "hf_hub_download", broken)
     info = hub.ModelInfo(id="some/good", sha="c0ffee", siblings=[{"rfilename": "model.safetensors", "size": 8}])
-    with pytest.raises(LoadError, match=r"broke off .*No space left") as caught:
+    with pytest.raises(LoadError, match=r"broke off .*No space left"):
         hub._download("some/good", None, info, lambda stage: None)
-    assert caught.value.kind == "network"
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -123,15 +121,13 @@ def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(LoadError, match="is no revision: expected a branch") as caught:
+    with pytest.raises(LoadError, match="is no revision: expected a branch"):
         hub.fetch("some/good", revision, print)
-    assert caught.value.kind == "revision"
 
 
 @pytest.mark.parametrize(
     "name", ["../good", "some/../../secret", "models--some--good", "some/good.git", "/etc", "sömé/good"]
 )
 def test_a_name_that_is_no_hub_id(cached, name):
-    with pytest.raises(LoadError, match="nor a Hub id") as caught:
+    with pytest.raises(LoadError, match="nor a Hub id"):
         hub.fetch(name, None, print)
-    assert caught.value.kind == "name"

@@ -16,11 +16,10 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 pytestmark = pytest.mark.slow
 
 
-def refused(name, kind=None, *words, **options) -> LoadError:
-    """The LoadError of this kind, with all of these words in its message."""
+def refused(name, *words, **options) -> LoadError:
+    """The LoadError, with all of these words in its message."""
     with pytest.raises(LoadError) as caught:
         load_encoder(str(name), **options)
-    assert kind in (None, caught.value.kind)
     assert all(each in str(caught.value) for each in words), str(caught.value)
     return caught.value
 
@@ -70,11 +69,11 @@ def test_trusted_is_refused(folder, trusted):
 
 
 def test_no_folder_and_no_name():
-    refused("/no/such/folder", "folder")
-    refused("~nobody-here/folder", "folder")
-    refused(" ", "name")
-    refused("a\0b", "name")
-    refused("x" * 5000, "name")
+    for name in ("/no/such/folder", "~nobody-here/folder"):
+        refused(name, "There is no folder")
+    refused(" ", "No encoder was named")
+    for name in ("a\0b", "x" * 5000):
+        refused(name, "at most 1,000 characters and no control characters")
 
 
 @pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt"])
@@ -83,14 +82,14 @@ def test_pickles_are_never_read(folder, tmp_path, file):
     (folder / file).write_bytes(pickle.dumps(Canary(canary)))
     load_encoder(str(folder))
     (folder / "model.safetensors").unlink()
-    refused(folder, "safetensors", file, "save_pretrained")
+    refused(folder, file, "save_pretrained")
     assert not canary.exists()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
 def test_a_config_that_is_no_json_object(folder, text):
     (folder / "config.json").write_text(text)
-    refused(folder, "config")
+    refused(folder, "config.json can't be read as JSON")
 
 
 DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
@@ -120,14 +119,14 @@ def old_bert(prefix):
 )
 def test_weights_that_are_not_all_there_or_more_than_the_encoder_takes(folder, change, words):
     change_weights(folder, change)
-    refused(folder, "weights", words)
+    refused(folder, words)
 
 
 def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
     assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # though their sum is too large
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
-    refused(folder, "weights", "not finite in float16", dtype="float16")
+    refused(folder, "not finite in float16", dtype="float16")
 
 
 def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(folder):
@@ -141,24 +140,24 @@ def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(folder):
 def test_a_file_cut_short(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
-    refused(folder, "weights", "or the file is damaged")
+    refused(folder, "or the file is damaged")
 
 
 def test_a_broken_tokeniser(folder):
     (folder / "tokenizer.json").write_text("{}")
-    refused(folder, "tokenizer")
+    refused(folder, "tokeniser can't be loaded")
 
 
 def test_a_tokeniser_of_another_model(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
-    refused(folder, "tokenizer", "don't belong together")
+    refused(folder, "don't belong together")
 
 
 def test_precision_and_device_that_do_not_exist(folder):
-    refused(folder, "dtype", dtype="float8")
-    refused(folder, "device", "it has", device="abacus")
+    refused(folder, "dtype must be one of", dtype="float8")
+    refused(folder, "it has", device="abacus")
 
 
 def test_out_of_memory(folder, monkeypatch):
@@ -166,22 +165,21 @@ def test_out_of_memory(folder, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(loading.AutoModel, "from_pretrained", fail)
-    refused(folder, "memory", "smaller encoder")
+    refused(folder, "smaller encoder")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
 def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
     monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("read before its digest"))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
-    with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall") as caught:
+    with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall"):
         load_encoder()
-    assert caught.value.kind == "digest"
 
 
 def test_allow_list(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
-    refused("bert-base-uncased", "allowed", "some/model")
+    refused("bert-base-uncased", "some/model")
 
 
 def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
@@ -197,10 +195,10 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
     for name in (folder, other_name / "mine"):
         assert load_encoder(str(name)).family == "bert"
     for name in (str(outside), "../outside", "mine/../../outside", "door", "door/.", "."):
-        assert refused(name).kind == "allowed", name
+        refused(name, "is no folder inside this server's folder of encoders")
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
-    refused("mine", "link")
+    refused("mine", "leads out of the folder")
 
 
 def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_or_not(tmp_path, monkeypatch):
@@ -217,7 +215,7 @@ def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_o
 
 
 def test_a_folder_has_no_revisions(folder):
-    refused(folder, "revision", "has no revisions", revision="main")
+    refused(folder, "has no revisions", revision="main")
 
 
 def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):

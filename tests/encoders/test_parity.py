@@ -35,9 +35,8 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
 
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
     save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
-    with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to") as refused:
+    with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to"):
         load_encoder(str(tmp_path))
-    assert refused.value.kind == "encoder"
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def asked_for(monkeypatch):
     def load(name, **options):
         if name != BUNDLED_NAME:
             names.extend({name} - {*names})  # a page may ask again
-            raise LoadError("hub", f"No {name} here.")
+            raise LoadError(f"No {name} here.")
         return load_encoder(name, **options)
 
     monkeypatch.setattr(encoder_picker, "load_encoder", load)

@@ -224,7 +224,7 @@ def test_rows_that_can_not_be_used_are_rejected_with_their_reason(encoder_of):
     assert report.rejected["row"].tolist() == ["one", "none", "lonely"] and (report.rejected["note"] == "x").all()
     assert report.rejected["reason"].tolist() == [
         "Words beside 'bank' in the sentence: 1; at least 2 are needed.",
-        "'bank' is not a word of the sentence. Write it as it stands there (letter case aside).",
+        "'bank' is not a word of the sentence. Write it as it is spelled there (letter case aside).",
         "'bank' has one usable sentence in the sense 'row'; at least 4 are needed.",
     ]
 
@@ -269,8 +269,8 @@ def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
     assert ways.index.tolist() == [*WAYS, "[MASK]"]
     for way, why in {
         "weights x V": "selfattn doesn't know the output matrix of bert",
-        "gradient": "No head of bert can be swapped or removed: It wasn't found.",
-        "value zeroing": "No head of bert can be swapped or removed: It wasn't found.",
+        "gradient": "No head of bert can be replaced or removed: It wasn't found.",
+        "value zeroing": "No head of bert can be replaced or removed: It wasn't found.",
         "[MASK]": "bert's tokeniser has no mask, padding or unknown token",
     }.items():
         assert ways.loc[way].isna().all() and f"{way}: {why}" in report.reason
