@@ -8,41 +8,34 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-NAMES = ("base_size", "capture", "hiding", "load", "scan", "soak", "start_up", "visitors")
+NAMES = ("base_size", "hiding", "load", "scan", "soak", "start_up", "visitors")
 
 
 def main() -> None:
-    """Run what the command line names."""
+    """Run the benchmarks that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; none: all")
-    parser.add_argument(
-        "--against", type=Path, metavar="FOLDER", help="another checkout, beside this one (soak, visitors)"
-    )
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with another checkout (soak, visitors)")
     parser.add_argument("--minutes", type=float, help="of a class (soak; 10)")
-    parser.add_argument(
-        "--greedy", type=int, help="visitors beside the class who ask for the costliest without a pause (soak)"
-    )
-    parser.add_argument("--small", action="store_true", help="see that it runs: few rounds, and nothing is kept")
+    parser.add_argument("--small", action="store_true", help="try it: few rounds, and nothing is kept")
     parser.add_argument("--dry", action="store_true", help="leave RESULTS.md as it is")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     for name in options.names or NAMES:
         benchmark = import_module(f"benchmarks.{name}")
-        given = {
-            key: value for key, value in vars(options).items() if value and key in signature(benchmark.main).parameters
-        }
+        taken = signature(benchmark.main).parameters
+        given = {key: value for key, value in vars(options).items() if value and key in taken}
         asked = {key: _version(value) if key == "against" else value for key, value in given.items()}
         command = " ".join([f"python -m benchmarks {name}", *(f"--{key} {value}" for key, value in asked.items())])
-        title = f"{name} --greedy {options.greedy}" if "greedy" in given else name
-        section = show(title, benchmark.TITLE, benchmark.COLUMNS, benchmark.main(**given), command)
+        section = show(name, benchmark.TITLE, benchmark.COLUMNS, benchmark.main(**given), command)
         if not (options.dry or options.small):
             keep(section)
         print(flush=True)
 
 
 def _version(checkout: Path) -> str:
-    """The commit of a checkout, for a table: a folder's name says nothing later."""
+    """The commit of a checkout."""
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

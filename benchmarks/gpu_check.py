@@ -1,9 +1,9 @@
-"""What only a machine with a GPU can tell: `make gpu-check` runs it all once and keeps the table in RESULTS.md.
+"""Checks that need a GPU: `make gpu-check` runs all once and keeps the table in RESULTS.md.
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-It needs torch and transformers; what needs more and isn't installed is left out, and said. --dry runs all of it, small and on
-any device, judges no time and keeps nothing. Exit status: 0, 1 where a bound isn't kept, 2 without a GPU.
+It needs torch and transformers; a check that needs another package says so. --dry runs all, small and on any device, judges no
+time and keeps nothing. Exit status: 0, 1 for a broken bound, 2 without a GPU.
 """
 
 import argparse
@@ -11,13 +11,14 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle, islice
 
 import torch
 
 from benchmarks.models import ids, text
 from benchmarks.table import keep, made_by, size
-from selfattn import Encoder, LoadError, load_encoder
+from selfattn import Encoder, LoadError, PlacedWord, load_encoder
 from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.removing import removal_effect
 from selfattn.encoders.batches import length_batches, tokens_a_pass
@@ -32,12 +33,12 @@ WEIGHTS, STATES, SHARES = (
     1e-5,
     1e-4,
     1e-3,
-)  # largest differences: to eager, to the CPU, of a share or an effect to the CPU's
+)  # largest differences from eager weights, and from the CPU's states and shares
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table. holds: None where nothing was judged."""
+    """One line of the table. holds: None if nothing was judged."""
 
     what: str
     found: str
@@ -52,7 +53,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is made of: a real one's sizes, or a dry one's."""
+    """The sizes of a run."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
@@ -65,24 +66,12 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Every check; one whose package is missing says so. A bound of a time is dropped where the plan judges none."""
-    for check in (
-        parity,
-        capture,
-        removal,
-        hiding,
-        senses,
-        content,
-        memory_runs_out,
-        seeds,
-        scan_rate,
-        peak_memory,
-        lesson,
-    ):
+    """Every check; one whose package is missing says so. Times have no bound if the plan doesn't judge them."""
+    numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
+    for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
             for found in check(encoder, on_cpu, plan):
-                judged = plan.judges_time or check in (parity, removal, hiding, senses, content, memory_runs_out, seeds)
-                yield found if judged else replace(found, holds=None)
+                yield found if plan.judges_time or check in numbers else replace(found, holds=None)
         except ImportError as error:
             yield Check(check.__name__.replace("_", " "), f"not measured: {error}")
 
@@ -104,39 +93,36 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """One and the same pass with and without a recorder."""
+    """The time of a pass with a recorder beside the same pass without."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
-            ratio = _ratio(
-                lambda inputs=inputs: run(encoder.model, inputs, Recorder()),
-                lambda inputs=inputs: encoder.model(**inputs),
-                encoder.device,
-                plan.rounds,
-            )
+            recorded, bare = partial(run, encoder.model, inputs), partial(encoder.model, **inputs)
+            recorded(Recorder()), bare()
+            pairs = [
+                (_seconds(lambda ours=recorded: ours(Recorder()), encoder.device), _seconds(bare, encoder.device))
+                for _ in range(plan.rounds)
+            ]
+        ratio = statistics.median(ours / theirs for ours, theirs in pairs)
         yield _most(f"time with a recorder / bare, {n} tokens", ratio, CAPTURE)
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """The effect of removing each head on the first example's word, beside the CPU's."""
-    pair = PAIRS[0]
-    places = [(sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second)]
-    ours, theirs = (removal_effect(each, *places) for each in (encoder, on_cpu))
+    ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     yield _most("removed heads beside the CPU's", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """The first example's words hidden, in every head and by gradient in each, beside the CPU's."""
-    pair = PAIRS[0]
-    places = [(sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second)]
-    ours, theirs = (hidden_pair(each, *places) for each in (encoder, on_cpu))
+    ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     for what in ("share", "by_head"):
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
         yield _most(f"hidden words beside the CPU's, {what.replace('_', ' ')}", apart, SHARES)
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Words hidden in the built-in labelled sentences: shares, heads and what the noise level is made of, beside the CPU's."""
+    """Words hidden in the built-in labelled sentences: shares, heads and the noise level, beside the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -156,27 +142,25 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """An encoder has the same content on CPU and GPU, so that a report measured on the CPU is found here."""
-    same = encoder.content == on_cpu.content
-    yield Check("content, by which reports are kept, is the CPU's", "yes" if same else "no", "yes", same)
+    yield _true("content, by which reports are kept, is the CPU's", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """An allocation that can't succeed is known by its error, and the encoder runs afterwards; a device that isn't there."""
+    """An allocation that can't succeed is known by its error, and the encoder runs afterwards; a missing device is refused."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
-    except Exception as error:  # which one, and in which words, is what is asked
+    except Exception as error:
         known = is_out_of_memory(error)
-    yield Check("memory that runs out is known by its error", "yes" if known else "no", "yes", known)
+    yield _true("memory that runs out is known by its error", known)
     give_memory_back()
-    works = bool(encoder.encode("The bank of the river.").hidden.isfinite().all())
-    yield Check("the encoder runs after it", "yes" if works else "no", "yes", works)
+    yield _true("the encoder runs after it", bool(encoder.encode("The bank of the river.").hidden.isfinite().all()))
     try:
         choose_device(f"{encoder.device.split(':')[0]}:99")
         refused = False
     except LoadError:
         refused = True
-    yield Check("device number 99 is refused", "yes" if refused else "no", "yes", refused)
+    yield _true("device number 99 is refused", refused)
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -187,8 +171,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     state = {"cuda": torch.cuda.get_rng_state, "mps": torch.mps.get_rng_state}.get(kind, torch.get_rng_state)
     before = state()
     random_twin(encoder)
-    same = bool(torch.equal(state(), before))
-    yield Check("a seed leaves the device's random numbers alone", "yes" if same else "no", "yes", same)
+    yield _true("a seed leaves the device's random numbers alone", torch.equal(state(), before))
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -212,9 +195,8 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
     yield Check("corpus job", f"{len(rows) / seconds:,.0f} rows a second")
-    yield Check(
-        "corpus job, its rate / the bare pass's", f"{least / seconds:.2f}", f"at least {SCAN}", least / seconds >= SCAN
-    )
+    rate = least / seconds
+    yield Check("corpus job, its rate / the bare pass's", f"{rate:.2f}", f"at least {SCAN}", rate >= SCAN)
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -237,7 +219,7 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
 
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The lesson on recurrence says of a GPU: 100 words barely slower than 10, in one matrix product."""
+    """The lesson on recurrence claims that on a GPU 100 words are barely slower than 10, in one matrix product."""
     from selfattn.lessons.recurrence import race
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
@@ -250,18 +232,16 @@ def _most(what: str, value: float, bound: float) -> Check:
     return Check(what, f"{value:.3g}", f"at most {bound:g}", bool(value <= bound))  # nor NaN
 
 
-def _positions(encoder: Encoder, sentence: str, word: str) -> tuple[int, ...]:
-    return next(each.positions for each in encoder.tokenize(sentence).words if each.text.casefold() == word.casefold())
+def _true(what: str, holds: bool) -> Check:
+    return Check(what, "yes" if holds else "no", "yes", holds)
 
 
-def _ratio(ours: Callable[[], object], theirs: Callable[[], object], device: str, rounds: int) -> float:
-    ours(), theirs()
-    pairs = [(_seconds(ours, device), _seconds(theirs, device)) for _ in range(rounds)]
-    return statistics.median(first / second for first, second in pairs)
+def _places(encoder: Encoder) -> list[PlacedWord]:
+    return [encoder.locate(sentence, PAIRS[0].word)[0] for sentence in PAIRS[0].sentences[:2]]
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """A GPU answers before it is done: it is waited for, before and after."""
+    """The seconds of a call. A GPU answers before it is done: wait for it, before and after."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()
@@ -271,7 +251,7 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what the command line asks for; the exit status."""
+    """Run the command line; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", help="cuda, cuda:1, mps (default: the best there is)")
     parser.add_argument("--dry", action="store_true", help="small, on any device, keeping nothing")

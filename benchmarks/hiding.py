@@ -1,28 +1,32 @@
-"""Hiding every word of a pair, and all words x heads by gradient, beside forward passes of the pair."""
+"""Recording a pass beside the bare pass; hiding each word of a pair, and all words x heads by gradient, beside its passes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import torch
 
-from benchmarks.models import base_size, bundled, text
+from benchmarks.models import base_size, bundled, ids, text
 from benchmarks.table import Row, compare, size
 from selfattn import Encoder
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
-from selfattn.encoders.capture import run
+from selfattn.encoders.capture import Recorder, run
 
-TITLE = "Hiding words in two sentences"
-COLUMNS = ("hidden", "one forward pass of each sentence")
+TITLE = "Recording, and hiding words in two sentences"
+COLUMNS = ("recorded or hidden", "a bare pass of each sentence")
 PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
 PASSES = 10  # of both sentences, at most
+RECORDED = 1.10  # of the bare pass, at most
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The first pair at two sizes, 128 tokens, and the peak at 512."""
+    """Recording at two lengths; hiding in the first pair at two sizes, and in 128 tokens; the peak at 512."""
     encoder = bundled()
+    for n in (16, 512):
+        recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)
+        yield compare(f"one text of {n} tokens, recorded", recorded, bare, 1 if small else 30, RECORDED)
     yield _row("the first pair: its words, and its heads by gradient", encoder, PAIR, 1 if small else 25, PASSES)
     if small:
         return
@@ -34,13 +38,17 @@ def main(small: bool = False) -> Iterator[Row]:
     Path("/proc/self/clear_refs").write_text("5")  # Linux counts the peak from now on
     before = _memory("VmRSS")
     _hidden(encoder, (text(512), text(511)))
-    yield Row(
-        "two texts of 512 tokens: peak memory above the loaded encoder", size(_memory("VmHWM") - before), "", None, 1
-    )
+    peak = size(_memory("VmHWM") - before)
+    yield Row("two texts of 512 tokens: peak memory above the loaded encoder", peak, "", None, 1)
 
 
 def _row(what: str, encoder: Encoder, pair: tuple[str, str], rounds: int, bound: float | None = None) -> Row:
     return compare(what, partial(_hidden, encoder, pair), partial(_passes, encoder, pair), rounds, bound)
+
+
+def _pass(encoder: Encoder, n: int, recorder: Callable[[], Recorder | None]) -> None:
+    with torch.no_grad():
+        run(encoder.model, ids(n), recorder())
 
 
 def _hidden(encoder: Encoder, pair: tuple[str, str]) -> None:

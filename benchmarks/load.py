@@ -57,14 +57,8 @@ def main(small: bool = False) -> Iterator[Row]:
                 more = statistics.median(own - other for own, other in pairs)
                 kept = f"at most {MORE:g} s more: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
                 aim = f"{duration(more)} more; {kept}".rstrip("; ")
-                yield Row(
-                    f"{config.model_type}, {kind}",
-                    duration(ours),
-                    duration(theirs),
-                    ours / theirs,
-                    len(rounds),
-                    aim=aim,
-                )
+                shown = f"{config.model_type}, {kind}", duration(ours), duration(theirs)
+                yield Row(*shown, ours / theirs, len(rounds), aim=aim)
 
 
 def _seconds(folder: Path, whose: str) -> tuple[float, float]:

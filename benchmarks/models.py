@@ -9,7 +9,6 @@ from transformers import AutoModel, BertConfig
 from selfattn import Encoder, load_encoder
 from selfattn.encoders.capture import IMPLEMENTATION
 
-LENGTHS = (16, 64, 128, 512)
 SENTENCE = "the bank of the river was muddy after the rain and the loan from the other bank was late"
 
 

@@ -32,7 +32,7 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard: the process and its address. command: of its port; log: the open file that gets all it says."""
+    """Start a dashboard: its process and address. command: makes the command from a port. log: an open file for its output."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
@@ -52,7 +52,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """A running dashboard with its first page done: its address and its process id. `log` gets all it says."""
+    """A running dashboard with its first page done: its address and its process id. `log` gets its output."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:

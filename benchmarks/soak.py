@@ -1,11 +1,10 @@
 """A class of fifty real sessions at one server, half of them on the same example: seconds of each action, and memory.
 
-    python -m benchmarks soak [--against DIR] [--minutes 10] [--greedy 1]
+    python -m benchmarks soak [--against DIR] [--minutes 10]
 
 Half of the visitors follow a lesson: all on the first example, they click heads, open pages and links, and download. The
-others open an example of their own each time they come, and type sentences as well. A greedy visitor types, without a
-pause, the longest text that the encoder takes, each time another. The visitors share the machine with the server. With
-another checkout the two take turns, and each gets half of the minutes in each of two turns.
+others open an example of their own each time they come, and type sentences as well. The visitors share the machine with the
+server. Two checkouts take turns, half of the minutes each.
 """
 
 import random
@@ -53,7 +52,7 @@ class Soak:
         return sum(held) / len(held)
 
 
-def main(small: bool = False, against: Path | None = None, minutes: float = 10, greedy: int = 0) -> Iterator[Row]:
+def main(small: bool = False, against: Path | None = None, minutes: float = 10) -> Iterator[Row]:
     """A row an action, then memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
@@ -65,7 +64,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10, 
         turns = [0] if len(folders) == 1 else [0, 1, 1, 0]
         for n in turns:
             length = seconds / len(turns) * len(folders)
-            turn = soak(*servers[n], visitors, length, thought, greedy)
+            turn = soak(*servers[n], visitors, length, thought)
             for action, times in turn.seconds.items():
                 found[n].seconds[action] += times
             found[n].trouble += turn.trouble
@@ -74,9 +73,8 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10, 
             each.trouble += trouble_in(log)
             print(*each.trouble, sep="\n", end="\n" * bool(each.trouble), file=sys.stderr)
     actions = sorted({*chain(*(each.seconds for each in found))} - {TYPED})
-    every = [action for action in actions if not action.startswith("greedy")]
-    for what, several in (("every action", every), ("an example opened", OPENED), (TYPED, [TYPED])):
-        yield spread(what, [[*chain(*(each.seconds[action] for action in several))] for each in found], 2.0, most=4.0)
+    for what, several in (("every action", actions), ("an example opened", OPENED), (TYPED, [TYPED])):
+        yield spread(what, [[*chain(*(each.seconds[action] for action in several))] for each in found], 1.5, most=3.0)
     for action in actions:
         yield spread(action, [each.seconds[action] for each in found])
     memory = [max(each) for each in ends]
@@ -86,13 +84,12 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10, 
     yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], len(ends[0]), kept)
 
 
-def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT, greedy: int = 0) -> Soak:
-    """Let `visitors` sessions work at the server for some time, and `greedy` ones beside them; pid is the server's process."""
+def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
+    """Let `visitors` sessions work at the server for some time; pid is the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
-    asked = [(_visit, address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
-    asked += [(_ask_for_most, address, found, stop)] * greedy
-    threads = [threading.Thread(target=visit, args=arguments, daemon=True) for visit, *arguments in asked]
+    asked = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
+    threads = [threading.Thread(target=_visit, args=arguments, daemon=True) for arguments in asked]
     started = time.monotonic()
     for thread in threads:
         thread.start()
@@ -123,18 +120,6 @@ def _visit(
         except Exception as error:  # whatever it is, the soak has to report it
             found.trouble.append(repr(error))
             stop.wait(1)
-
-
-def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
-    chance = random.Random()
-    try:
-        with Session(address) as session:
-            _note(found, "greedy: open the main view", session.open())
-            while not stop.is_set():
-                text = f"The bank {' '.join(chance.choices(PLACES, k=498))}."
-                _note(found, "greedy: type 500 words", session.set(a=text))
-    except Exception as error:  # as above
-        found.trouble.append(repr(error))
 
 
 def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:

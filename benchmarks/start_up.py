@@ -39,9 +39,8 @@ def main(small: bool = False) -> Iterator[Row]:
     answers, charts, pages = zip(*(_started() for _ in range(rounds)))
     imports = "importing streamlit, torch and transformers"
     yield paired(f"until the server answers, beside {imports}", list(zip(answers, bare)), duration)
-    yield paired(
-        "until the first chart is sent, beside loading the encoder in Python", list(zip(charts, loaded)), duration
-    )
+    first = "until the first chart is sent, beside loading the encoder in Python"
+    yield paired(first, list(zip(charts, loaded)), duration)
     yield paired("until the whole first page is sent, beside the same", list(zip(pages, loaded)), duration)
     for name, seconds in zip(NAMES, zip(*parts)):
         yield paired(f"of that, {name}, beside the time until the first chart", list(zip(seconds, charts)), duration)

@@ -5,10 +5,13 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import torch
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
@@ -40,11 +43,7 @@ class Row:
 
 
 def compare(
-    what: str,
-    ours: Callable[[], object],
-    theirs: Callable[[], object],
-    rounds: int,
-    bound: float | None = None,
+    what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
     """Time both alternately, the order changing each round, after one warm-up; the median of the rounds' ratios."""
     ours(), theirs()
@@ -65,21 +64,13 @@ def paired(
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
-def spread(
-    what: str,
-    sides: Sequence[Sequence[float]],
-    aim: float | None = None,
-    at_95: bool = False,
-    most: float | None = None,
-) -> Row:
-    """Seconds of one or two sides: median (95th percentile). aim bounds the first side's median, or its 95th percentile
-    with at_95; most bounds its 95th percentile beside that.
-    """
+def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
+    """Seconds of one or two sides: median (95th percentile). aim bounds the first side's median, most its 95th percentile."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
     shown = ["none" if a is None else f"{duration(a)} ({duration(b)})" for a, b in zip(middle, high)]
-    aims = [] if middle[0] is None else [(high[0] if at_95 else middle[0], aim), (high[0], most)]
+    aims = [] if middle[0] is None else [(middle[0], aim), (high[0], most)]
     kept = "; ".join(f"{duration(limit)}: {held(value, limit)}" for value, limit in aims if limit is not None)
     return beside(what, middle, shown, len(times[0]), kept)
 
@@ -91,7 +82,7 @@ def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rou
 
 
 def held(value: float, limit: float) -> str:
-    """ "yes" where the value is at most the limit."""
+    """ "yes" if the value is at most the limit, else "NO"."""
     return "yes" if value <= limit else "NO"
 
 
@@ -126,23 +117,12 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 def made_by(command: str) -> str:
     """The command, the date and the versions that a section was made with."""
     today = datetime.now(UTC).date().isoformat()
-    return f"`{command}`, {today}, {_processor()}; {', '.join(_versions())}."
-
-
-def _versions() -> list[str]:
+    machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _processor() -> str:
-    import torch
-
-    return f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
+    return f"`{command}`, {today}, {machine}; {', '.join(found)}."
 
 
 def keep(section: str, file: Path = RESULTS) -> None:

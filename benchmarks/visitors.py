@@ -2,8 +2,8 @@
 
     python -m benchmarks visitors [--against DIR]
 
-Times are the browser's own, from the event to the frame that is painted after the change. A job that a checkout's page
-doesn't have (a hovered head that changes nothing, a word that can't be clicked) has no figure there.
+Times are the browser's own, from the event to the frame that is painted after the change. A job that changes nothing has no
+figure.
 """
 
 import statistics
@@ -15,38 +15,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from benchmarks.chromium import DRAWING, chromium
 from benchmarks.models import text
 from benchmarks.server import ROOT, trouble_in, warm_server
-from benchmarks.table import Row, beside, held, size, spread
-from tests.browser.conftest import wait_until_idle
+from benchmarks.table import Row, beside, held, spread
+from tests.browser.conftest import ARGUMENTS, wait_until_idle
+from tests.browser.find_chromium import find
 
 TITLE = "From the event to the painted picture: median (95 %)"
 COLUMNS = ("this code", "the other")
 ROUNDS = 12
-# A head in a map of all, and a word that can be clicked: in the component, or in an older checkout's chart.
-CELLS = (
-    'path:is([aria-label="L{layer} H{head}"], [aria-label^="L{layer} H{head}:"]), '
-    '[role=gridcell][aria-label^="head {head} of layer {layer}"]'
-)
-WORDS = ".sentence button, svg.marks g[class*=chips] > path"
+CELL = '[role=gridcell][aria-label^="head {head} of layer {layer}"]'
 PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-TYPED = ((12, 0.4), (128, 0.8))  # tokens of a sentence, and the aim in seconds
+TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence, and the aims in seconds: first picture, last picture
 MESSAGES = 12  # to the browser for one choice, at most
-LOOKS = {"hover": ("a head, hovered", 0.1), "head": ("a head, clicked", 0.1), "word": ("a word, clicked", 0.1)}
+SHOWN = 0.1  # seconds to the first change, at most in 95 of 100
+LOOKS = {"hover": "a head, hovered", "head": "a head, clicked", "word": "a word, clicked"}
 
-# Notes when the visitor acts (else: since the page was asked for), and the first and the latest new picture after that: new is
-# what wasn't there at `begin`. A picture is looked at in the frame after it was drawn, so that this costs it no time.
-WATCH = (
-    """(() => {
-  const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set(), chart = """
-    + DRAWING
-    + """;
+# Times the first and the latest new picture since the visitor acted, or since the page was asked for. New: not there at `begin`.
+# A picture is looked at in the frame after it was drawn, so that looking costs it no time.
+WATCH = """(() => {
+  const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
+  const chart = drawing => {  // a hash of its picture, 0 for none
+    if (drawing.closest('[data-stale=true]')) return 0;
+    const hash = (length, at) => {
+      let sum = 7;
+      for (let i = 0; i < length; i++) sum = (sum * 31 + at(i)) % 1000000007;
+      return sum;
+    };
+    if (drawing.tagName !== 'CANVAS') {
+      const markup = drawing.outerHTML.replace(/(gradient_|clip)\\d+/g, '');  // numbered anew at each drawing
+      return hash(markup.length, i => markup.charCodeAt(i));
+    }
+    if (!drawing.width) return 0;
+    const data = new Uint32Array(drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height).data.buffer);
+    return new Set(data).size > 3 ? hash(data.length, i => data[i]) : 0;
+  };
   const picture = each => each.matches('.selfattn') ? each.outerHTML : each.matches(marks) && chart(each);
   const components = () => [...roots].map(root => root.querySelector('.selfattn')).filter(each => each);
   const attach = Element.prototype.attachShadow;  // a component draws in a shadow root of its own
@@ -96,7 +104,6 @@ WATCH = (
   };
   look();
 })();"""
-)
 
 
 @dataclass
@@ -106,8 +113,8 @@ class Side:
     address: str
     context: BrowserContext
     seconds: dict[str, list[float]] = field(default_factory=dict)  # job: one figure a round
-    frames: dict[str, list[list[int]]] = field(default_factory=dict)  # job: a round's messages to the browser, in bytes
-    received: list[int] = field(default_factory=list)  # the same, of all that came since a job cleared it
+    messages: dict[str, list[int]] = field(default_factory=dict)  # job: messages to the browser, one figure a round
+    received: int = 0  # messages since a job began
 
     def note(self, **seconds: float | None) -> None:
         """Keep what a job took, where it changed anything."""
@@ -115,11 +122,14 @@ class Side:
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
 
+    def _count(self, message: object) -> None:
+        self.received += 1
+
     def page(self, **query: str) -> Page:
         """The main view in a new page, at rest, and with it a new session."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
-        page.on("websocket", lambda socket: socket.on("framereceived", lambda each: self.received.append(len(each))))
+        page.on("websocket", lambda socket: socket.on("framereceived", self._count))
         page.goto(f"{self.address}/?{urlencode(query)}")
         page.wait_for_function("window.last")  # before it is connected, too, Streamlit's page says that nothing runs
         wait_until_idle(page)
@@ -131,29 +141,35 @@ def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
     """Each job's rows, as soon as both sides have done it."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
-        browser = stack.enter_context(chromium())
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
+        stack.callback(browser.close)
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         sides = [_side(stack, browser, folder, logs / str(n)) for n, folder in enumerate((ROOT, against)) if folder]
 
-        def row(what: str, job: str, aim: float | None = None, at_95: bool = False) -> Row:
-            return spread(what, [side.seconds.get(job, []) for side in sides], aim, at_95)
+        def row(what: str, job: str, *aims: float | None) -> Row:
+            return spread(what, [side.seconds.get(job, []) for side in sides], *aims)
 
         _in_turn(sides, rounds + 1, _open)
         new = "the main view in a new session"
         yield row(f"{new}, from its address: the first picture", "opened")
-        yield row(f"{new}, from its first word to the server: the first picture", "asked", 0.6)
+        yield row(f"{new}, from its first word to the server: the first picture", "asked", 0.5)
         yield row(f"{new}, from its first word to the server: the last picture", "asked, whole")
-        for n, aim in typed:
+        for n, first, last in typed:
             _type(sides, rounds, n)
-            yield row(f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", aim)
-            yield row(f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole")
+            yield row(f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", first)
+            yield row(f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole", last)
         for n in pairs:
-            for job, (said, aim) in LOOKS.items():
+            for job, said in LOOKS.items():
                 _look(sides, rounds, n, job)
-                yield row(f"{said}, {n} words a sentence: the first change", f"{job} {n}", aim, at_95=True)
+                yield row(f"{said}, {n} words a sentence: the first change", f"{job} {n}", None, SHOWN)
             yield row(f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
         for job in ("head", "word"):
-            yield from _messages(sides, LOOKS[job][0], f"{job} 12")
+            rounds_of = [side.messages[f"{job} 12"] for side in sides]
+            counts = [statistics.median(each) for each in rounds_of]
+            kept = f"{MESSAGES}: {held(counts[0], MESSAGES)}"
+            shown = [f"{each:.0f}" for each in counts]
+            yield beside(f"{LOOKS[job]}: messages to the browser", counts, shown, len(rounds_of[0]), kept)
         for n in range(len(sides)):
             for line in trouble_in(logs / str(n)):
                 print(line, file=sys.stderr)
@@ -187,10 +203,9 @@ def _type(sides: Sequence[Side], rounds: int, n: int) -> None:
     def job(side: Side, number: int) -> None:
         page = pages[side.address]
         page.bring_to_front()
-        own = page.get_by_role("button", name="Your own ...")  # an older checkout's fields need no opening
-        if own.count() and not page.get_by_role("textbox", name="Sentence A", exact=True).is_visible():
-            own.click()
         field = page.get_by_role("textbox", name="Sentence A", exact=True)
+        if not field.is_visible():
+            page.get_by_role("button", name="Your own ...").click()
         end = f"on {('Monday', 'Tuesday', 'Sunday')[number % 3]} {number}."
         field.fill(f"The bank of the river flooded {end}" if n == 12 else f"{text(n - 4)} {end}")
         first, last = _painted(page, lambda: field.press("Enter"), "keydown")
@@ -209,31 +224,20 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
     def job(side: Side, number: int) -> None:
         page = pages[side.address]
         page.bring_to_front()
-        target = _word(page, number) if what == "word" else _cell(page, number)
-        if target is None:
-            return
+        words, cell = page.locator(".sentence button"), CELL.format(layer=number % 6, head=number * 5 % 12)
+        target = words.nth(number % words.count()) if what == "word" else page.locator(cell).first
         page.mouse.move(2, 2)
         page.wait_for_timeout(200)
-        side.received.clear()
+        side.received = 0
         target.scroll_into_view_if_needed()
         act, kind = (target.hover, "pointermove") if what == "hover" else (target.click, "pointerdown")
         first, last = _painted(page, lambda: act(force=True), kind)
         side.note(**{f"{what} {n}": first, f"{what} {n}, whole": last})
-        side.frames.setdefault(f"{what} {n}", []).append(list(side.received))
+        side.messages.setdefault(f"{what} {n}", []).append(side.received)
 
     _in_turn(sides, rounds, job, start=1)
     for page in pages.values():
         page.close()
-
-
-def _cell(page: Page, number: int) -> Locator | None:
-    cell = page.locator(CELLS.format(layer=number % 6, head=number * 5 % 12)).first
-    return cell if cell.count() else None
-
-
-def _word(page: Page, number: int) -> Locator | None:
-    words = page.locator(WORDS)
-    return words.nth(number % words.count()) if words.count() else None
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
@@ -247,14 +251,3 @@ def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | 
     while seen != (seen := page.evaluate("[window.first, window.last]")):
         page.wait_for_timeout(300)
     return tuple(each and each / 1000 for each in seen)
-
-
-def _messages(sides: Sequence[Side], said: str, job: str) -> Iterator[Row]:
-    rounds = [side.frames.get(job, []) for side in sides]
-    counts = [statistics.median(map(len, each)) if each else None for each in rounds]
-    total = [statistics.median(map(sum, each)) if each else None for each in rounds]
-    shown = ["none" if each is None else f"{each:.0f}" for each in counts]
-    kept = "" if counts[0] is None else f"{MESSAGES}: {held(counts[0], MESSAGES)}"
-    yield beside(f"{said}: messages to the browser", counts, shown, len(rounds[0]), kept)
-    shown = ["none" if each is None else size(each) for each in total]
-    yield beside(f"{said}: bytes to the browser", total, shown, len(rounds[0]))

@@ -56,13 +56,11 @@ class Projected:
 
     def output(self, context: Tensor) -> Tensor:
         """The head's addition to the residual stream, (n, d_model), from its context (n, d_head); without the bias."""
-        return context.to(self.output_weight.dtype) @ self.output_weight
+        return context @ self.output_weight
 
 
-def project(
-    encoder: Encoder, encoding: Encoding, layer: int, head: int, dtype: torch.dtype = torch.float32
-) -> Projected:
-    """From the layer's input to one head's query, key and value, on the CPU in `dtype` (float32 or float64).
+def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
+    """From the layer's input to one head's query, key and value, CPU float32.
 
     encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder that is
     shown only, and IndexError for a layer or head that it hasn't.
@@ -72,13 +70,13 @@ def project(
     module = recording.module
     around = _surroundings(encoder.model, module)
     linears = _linears(encoder, module, around)
-    rotary = _angles(encoder.model, around, encoding.states[layer], dtype)
+    rotary = _angles(encoder.model, around, encoding.states[layer])
     shared = sum(other.module is module for other in encoding.recordings)
-    learned = _slices(recording, linears, head, rotary is not None, shared, dtype)
-    layer_input = encoding.states[layer].to(dtype)
+    learned = _slices(recording, linears, head, rotary is not None, shared)
+    layer_input = encoding.states[layer]
     received = next(iter(recording.arguments.values()), None)  # a hooked module's own input
-    plain = received is not None and torch.equal(received[0].float().cpu(), encoding.states[layer])
-    read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input, dtype)
+    plain = received is not None and torch.equal(received[0].float().cpu(), layer_input)
+    read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input)
     query_flat, key_flat, value = (
         of @ learned[f"{name}_weight"] + (0 if (bias := learned[f"{name}_bias"]) is None else bias)
         for name, of in (("query", read), ("key", read), ("value", value_read))
@@ -107,7 +105,7 @@ def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
         raise ProjectionsUnknown(
             f"selfattn doesn't know the output matrix of {encoder.family} ({type(module).__name__})."
         )
-    return output.weight.to("cpu", torch.float32).T
+    return output.weight.float().cpu().T
 
 
 def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
@@ -133,7 +131,7 @@ def _linears(
     return list(zip(fused.weight.chunk(3), biases)), output
 
 
-def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> dict[str, Any]:
+def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
     """One head's rows of the three matrices and columns of the fourth, and a note on the family's peculiarities."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
@@ -142,10 +140,10 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
         # Grouped-query attention: several query heads share one key and value head.
         own = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(own * d_head, (own + 1) * d_head)
-        parts[f"{name}_weight"] = weight[rows].to("cpu", dtype).T
-        parts[f"{name}_bias"] = None if bias is None else bias[rows].to("cpu", dtype)
-    parts["output_weight"] = output.weight[:, head * d_head : (head + 1) * d_head].to("cpu", dtype).T
-    parts["output_bias"] = None if output.bias is None else output.bias.to("cpu", dtype)
+        parts[f"{name}_weight"] = weight[rows].float().cpu().T
+        parts[f"{name}_bias"] = None if bias is None else bias[rows].float().cpu()
+    parts["output_weight"] = output.weight[:, head * d_head : (head + 1) * d_head].float().cpu().T
+    parts["output_bias"] = None if output.bias is None else output.bias.float().cpu()
     notes = [f"{shared} layers share these matrices."] if shared > 1 else []
     if parts["query_bias"] is None:
         notes.append("The projections have no bias.")
@@ -158,11 +156,11 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
     return parts | {"family_note": " ".join(notes)}
 
 
-def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, str]:
+def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
     """The input of W_Q and W_K, that of W_V, and the steps before them in words."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
-        read, _, value_read, _ = apply(bottleneck, layer_input, dtype)
+        read, _, value_read, _ = apply(bottleneck, layer_input)
         if read is layer_input:
             return layer_input, layer_input, ""
         width = f"Query and key read the layer's input narrowed to {read.shape[-1]} numbers (a bottleneck)"
@@ -172,17 +170,17 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) 
     if norm is None or isinstance(norm, nn.Identity):
         return layer_input, layer_input, ""
     kind = "normalised" if isinstance(norm, nn.LayerNorm) else "each row divided by its root mean square"
-    read = apply(norm, layer_input, dtype)
+    read = apply(norm, layer_input)
     return read, read, f"The projections read the layer's input after a norm of their own ({kind}, then scaled)."
 
 
-def apply(module: nn.Module, layer_input: Tensor, dtype: torch.dtype):
-    """The module's result in `dtype` on the CPU, by a copy, because other threads use the module."""
+def apply(module: nn.Module, layer_input: Tensor):
+    """The module's result, CPU float32, by a copy, because other threads use the module."""
     with torch.no_grad():
-        return copy.deepcopy(module).to("cpu", dtype)(layer_input)
+        return copy.deepcopy(module).float().cpu()(layer_input)
 
 
-def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: torch.dtype):
+def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
     """The model's own rotary cosines and sines, (n, d_head) each; None if it has none."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
@@ -191,7 +189,7 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: 
     positions = torch.arange(like.shape[1], device=like.device)[None]
     kind = getattr(around[0], "attention_type", None)  # ModernBERT: local and global layers turn at different speeds
     cosine, sine = rotary(like, positions) if kind is None else rotary(like, positions, kind)
-    return cosine[0].to("cpu", dtype), sine[0].to("cpu", dtype)
+    return cosine[0].float().cpu(), sine[0].float().cpu()
 
 
 def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
