@@ -1,19 +1,21 @@
-"""Walk over the model types of transformers, each built tiny with random weights, and write what comes of them.
+"""Try every model type of transformers, tiny and with random weights, and write docs/support.md.
 
     python docs/support.py                  all types, ten minutes: writes docs/support.md
     python docs/support.py --json TYPE ...  these types: a line of JSON each
 
-Each type is loaded in a child process of its own, with 20 seconds: it is right (recomputed, and equal to a plain eager
-pass of the same folder), shown (its own weights, and why), or refused (a LoadError). Anything else is an error of ours.
-What is refused by its type alone is not built: its config stands beside one weight.
+Each type is loaded in a child process, within 20 seconds: it is right (recomputed, and equal to a plain eager pass of the same
+folder), shown (its own weights, and why), or refused (a LoadError). Anything else is an error of ours. A type that is refused by
+name is not built: its config is beside one weight.
 """
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -36,15 +38,15 @@ are there at once.
 
 The sha256 of its model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
-BUILDING = 120  # seconds for the checkpoint itself, which is ours
-MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one is left to its config, with one weight in its file
+BUILDING = 120  # seconds for making the checkpoint
+MOST_NUMBERS = 3_000_000  # of a model to build; a larger one has its config and one weight
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# What some types need beside TINY; a name with a comma is a second kind of its model type.
+# Settings of some types beside TINY; a name with a comma is a second kind of its model type.
 OWN = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -56,9 +58,11 @@ OWN = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
+MANY = 3  # types that share a reason: a list in place of rows
+WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
-# What makes a tiny model of nearly every family; a setting that a family doesn't know stays unread.
+# Settings for a tiny model of nearly every family, which ignores those that it doesn't know.
 TINY = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
     "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
@@ -77,7 +81,7 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """type, outcome ("right", "shown", "refused", or what went wrong), why, and the errors measured, in order."""
+    """Rows with type, outcome ("right", "shown", "refused", or an error of ours), why, and the measured errors."""
     import selfattn.analysis.proof  # noqa: F401  each child inherits the imports, which take seconds
 
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +91,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """One type's row, from a process that can hang or die without harm."""
+    """One type's row, from a process that may hang or die."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -138,7 +142,7 @@ def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
 
 
 def save(name: str, folder: Path) -> None:
-    """A tiny checkpoint of the type, or where these settings make none, its config beside one weight."""
+    """Save a tiny checkpoint of the type, or its config beside one weight if these settings make none."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -159,7 +163,7 @@ def save(name: str, folder: Path) -> None:
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # a type that is refused as such, of which these settings make nothing, or a giant
+    except Exception:  # refused by name, not made by these settings, or a giant
         folder.mkdir(exist_ok=True)
         try:
             AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
@@ -170,10 +174,10 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """The largest differences to a plain eager model, loaded anew from its folder, and which is too large, or "".
+    """The largest differences from a plain eager model, loaded anew, and a sentence on one that is too large, or "".
 
-    "weights", "contexts" (where they are recomputed) and "last hidden state", each as a share of the largest number of its
-    layer where that exceeds 1, over three texts, one at a time and in a batch.
+    "weights", "contexts" (if recomputed) and "last hidden state", as a share of the layer's largest number if that exceeds 1,
+    over three texts, one at a time and in a batch.
     """
     import torch
 
@@ -207,36 +211,43 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """The walk as docs/support.md."""
+    """The walk as docs/support.md: a list for each reason that refuses many types, and a table of the others."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
-    head = f"""# Which model types open
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # the same for all
+        if row["outcome"] == "refused":
+            by_reason.setdefault(re.sub(r"^it \([^)]*\) ", "", row["why"]), []).append(row["type"])
+    many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
+    text = f"""# Which model types open
 
 The {len(rows)} model types that transformers {version("transformers")} maps to a base model, a text encoder or a masked-language
-model, each as a tiny checkpoint with random weights, with torch {torch}. Written by `python docs/support.py`.
-
-pyproject.toml allows older ones, from torch 2.11.0 with transformers 5.17.0: with these two the tests of tests/encoders and of
-the kernel passed on 2026-11-22 (746 of 746; over the families a whole pass lies within 3.1e-06 of one in float64), and those
-of the rest of the library, without pages and browser: 1,491, all but the two that hold the pins' own lists (this table's
-model types, and which packages are installed).
+model, each as a tiny checkpoint with random weights, with torch {torch}. Written by `python docs/support.py`. With torch 2.11.0
+and transformers 5.17.0, the oldest that pyproject.toml allows, the tests of the library passed on 2026-11-22, but for two that
+check the pins themselves.
 
 - {right} are right: recomputed; weights and contexts within 1e-5 of a plain eager pass, the last hidden state within 1e-4
-  (of the largest number, where that exceeds 1; more where |query| |key| scale exceeds 16, as float32's rounding of the
-  scores does), one text at a time and in a batch.
+  (of the largest number, if that exceeds 1; more if |query| |key| scale exceeds 16, because float32 rounds large scores), one
+  text at a time and in a batch.
 - {shown} are shown: the model's own weights, and why they aren't recomputed.
 - {refused} are refused, with a message.
 
-The three numbers are the largest differences measured, over three texts, in every layer and head, as a share of the
-largest number where that exceeds 1. Where an encoder is shown its own weights are compared.
+The three numbers are the largest differences over three texts, in every layer and head, as a share of the largest number if that
+exceeds 1. For an encoder that is shown they are those of its own weights.
 
 | Model type | Outcome | Weights | Contexts | Last hidden state | |
 |---|---|---|---|---|---|
 """
-    for row in rows:
-        row["why"] = row["why"].split(" selfattn opens ")[0]  # the same for all
+    grouped = {name for types in many.values() for name in types}
+    for row in (row for row in rows if row["type"] not in grouped):
         cells = (f"{row['errors'][what]:.0e}".replace("0e+00", "0") if what in row["errors"] else "" for what in ERRORS)
-        head += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why'].replace('|', '/')} |\n"
-    return head + SECOND
+        text += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why']} |\n"
+    text += "\nThe other types are refused by their name:\n"
+    for why, types in many.items():
+        names = textwrap.fill(f"{', '.join(types)}.", 130, initial_indent="  ", subsequent_indent="  ", **WHOLE)
+        text += f'\n- {len(types)}: "{why}"\n{names}\n'
+    return text + SECOND
 
 
 if __name__ == "__main__":
