@@ -67,7 +67,7 @@ node_modules/installed: package.json package-lock.json .npmrc
 	touch $@
 endif
 
-# The page that README links to: the first example, offline.
+# The first example: the page that README links to, and the figure that is shown while an encoder loads.
 demo: .venv/runtime
 	$(BIN)/python docs/demo.py
 

@@ -1,5 +1,6 @@
-"""Write docs/demo.html, the first example's page, which works offline: `make demo`."""
+"""Write the first example's figure: docs/demo.html, which works offline, and the figure for visitors who come while it loads."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -7,10 +8,13 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from selfattn import load_encoder  # noqa: E402
+from selfattn.dashboard.while_loading import STORED  # noqa: E402
 from selfattn.examples import PAIRS  # noqa: E402
 from selfattn.export.site import pair_page, pair_panel  # noqa: E402
 
 if __name__ == "__main__":
     encoder = load_encoder()
-    page = pair_page(encoder, PAIRS[0], pair_panel(encoder, PAIRS[0]))
-    (ROOT / "docs/demo.html").write_text(page, "utf-8")
+    panel = pair_panel(encoder, PAIRS[0])
+    (ROOT / "docs/demo.html").write_text(pair_page(encoder, PAIRS[0], panel), "utf-8")
+    kept = {"content": encoder.content, "data": panel.live.data}
+    Path(str(STORED)).write_text(json.dumps(kept, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")

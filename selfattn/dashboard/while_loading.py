@@ -1,6 +1,6 @@
 """Shows the first example's stored figure to a visitor who comes while torch and the encoder are being loaded.
 
-It is compared with the live one as soon as that is there, and a difference is said. docs/while_loading.py stores it.
+It is compared with the live one as soon as that is there, and a difference is said. `make demo` stores it.
 """
 
 import json

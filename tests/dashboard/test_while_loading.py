@@ -65,7 +65,7 @@ def assert_close(one, other, where=""):
 
 
 def test_stored_figure_is_current(encoder):
-    """`python docs/while_loading.py` stores it anew."""
+    """`make demo` stores it anew."""
     stored = kept()
     assert stored["content"] == encoder.content
     assert_close(stored["data"], json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data)))
