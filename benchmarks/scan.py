@@ -31,7 +31,7 @@ BOUND = 1.053  # of the time: 0.95 of the bare pass's rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Memory first, while this process is small: a child's peak counts from what its parent held when it began."""
+    """Memory first, while this process is small: a child's peak includes its parent's memory at the start."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)

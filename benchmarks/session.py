@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One open connection. Widgets keep what was set, as they do in a browser."""
+    """One open connection. Widgets keep their values, as in a browser."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")
@@ -43,10 +43,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # of the page, key: id
         self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        # Where heads are clicked: id, the part that runs, heads a layer, and whether it tells by a trigger.
+        # The map of heads: id, the part that runs, heads a layer, and True if it tells by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
         self._told_below = False
-        # By its id: the field of WidgetState, and what is picked; told once.
+        # By widget id: the field of WidgetState and its value; sent once.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -73,7 +73,7 @@ class Session:
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
+        """Click a head in the map of all and wait until the page or its part has run."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -92,7 +92,7 @@ class Session:
 
     def download(self, label: str) -> bytes:
         """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
-        while label not in self.downloads:  # what was read last was the end of an earlier run
+        while label not in self.downloads:  # the last run read was an earlier one
             self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label

@@ -40,7 +40,7 @@ TYPED = "type a sentence, first picture"
 
 @dataclass
 class Soak:
-    """Seconds of each action, what went wrong, and the server's memory over time."""
+    """Seconds of each action, errors, and the server's memory over time."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)

@@ -24,12 +24,12 @@ ratios hardly. `make bench` writes this file; a benchmark that is run alone repl
 
 @dataclass(frozen=True)
 class Row:
-    """Ours beside theirs: `ratio` is ours / theirs, below 1 where ours takes less."""
+    """Ours beside theirs: `ratio` is ours / theirs, below 1 if ours takes less."""
 
     what: str
     ours: str
     theirs: str
-    ratio: float | None  # None where theirs has no figure
+    ratio: float | None  # None if theirs has no figure
     rounds: int
     bound: float | None = None  # of the ratio, at most
     aim: str = ""  # a bound of a figure, and "yes" or "NO"

@@ -117,7 +117,7 @@ class Side:
     received: int = 0  # messages since a job began
 
     def note(self, **seconds: float | None) -> None:
-        """Keep what a job took, where it changed anything."""
+        """Keep the seconds of a job that changed anything."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)

@@ -1,9 +1,7 @@
-"""Fill the docs' generated parts: the tree (from the files' own first lines), the limits, the support table.
+"""Fill the docs' generated parts: the tree (from the files' first lines), the limits, the support table.
 
-    python docs/readme.py            all parts but the support table
-    python docs/readme.py --support  that too: it builds and proves a tiny encoder of every family, half a minute
-
-`tests/test_docs.py` fails where the tree or the limits no longer stand in the docs as they are.
+python docs/readme.py            the tree and the limits; `tests/test_docs.py` fails if they are old
+python docs/readme.py --support  the support table too: builds a tiny encoder of every family, half a minute
 """
 
 import ast
@@ -20,7 +18,7 @@ SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
 def tree() -> str:
-    """A line a Python file, grouped by folder, each with the first sentence of its docstring."""
+    """Every Python file by folder, with the first sentence of its docstring."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -58,10 +56,9 @@ def limits() -> str:
 
 
 def support() -> str:
-    """The families, measured with the installed versions, as a Markdown table.
+    """The families as a Markdown table: recomputed from the layer's input or from query, key and value, and the largest error.
 
-    Recomputed from the layer's input (through the head's own matrices) or from query, key and value; the largest error over all
-    heads and three sentences, against a separate eager pass too.
+    The error is over all heads and three sentences, also against a separate eager pass.
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -74,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Of a checkpoint: support ("recomputed", "shown", "refused"), from, largest error, and why it isn't recomputed or a note."""
+    """A checkpoint's support ("recomputed", "shown", "refused"), source, largest error, and a reason or note."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove
@@ -95,7 +92,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
 
 
 def filled(text: str, name: str, part: str) -> str:
-    """The text with what stands between the markers of `name` replaced."""
+    """The text with the part between the markers of `name` replaced."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, rest = text.split(begin)
     return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"

@@ -207,7 +207,7 @@ class Recorder:
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
-        self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
+        self.pending: dict[str, object] = {}  # kept by a layer's hooks so far
         self.keep = keep
         self._differentiable = differentiable
         self.joins = joins

@@ -40,7 +40,7 @@ DECIDING = (
 NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that decide no number
 PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
 MOST_LINKS = 40  # on the way to a file, as in the system itself
-BYTES = "ByT5Tokenizer"  # needs none; refused where it is loaded, because it isn't fast
+BYTES = "ByT5Tokenizer"  # needs none; the load refuses it, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 

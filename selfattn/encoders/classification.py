@@ -59,7 +59,7 @@ class ClassHead:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another.
+        """(..., n_labels) logits to probabilities, 0 to 1; those of exclusive classes sum to 1.
 
         Raises ValueError for a regression.
         """
@@ -71,13 +71,13 @@ class ClassHead:
         return logits.softmax(-1) if self.exclusive else logits.sigmoid()
 
     def answers(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to what transformers' pipeline shows: probabilities, or a regression's scores."""
+        """(..., n_labels) logits to the answers of transformers' pipeline: probabilities, or a regression's scores."""
         return self.probabilities(logits) if self.activation else logits
 
     def number(self, label: str | int) -> int:
         """The class of this name or number (an int, or digits that are no class's name); numbers count from 0.
 
-        Letter case doesn't matter where no other name differs in that alone. Raises ValueError.
+        Letter case counts only if two names differ in it alone. Raises ValueError.
         """
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):

@@ -439,6 +439,6 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """One sentence of the batch, cut to its n tokens: CPU float32. Copied where a view would keep the batch alive."""
+    """One sentence of the batch, cut to its n tokens: CPU float32. Copied, because a view would keep the batch alive."""
     own = batch[row, :n].float().cpu()
     return own if batch.shape[0] == 1 else own.clone()

@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # Each call says what the model returns, whatever the folder says.
+    # The folder must not change what the model returns; each call says it.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:

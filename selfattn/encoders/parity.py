@@ -320,6 +320,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """The largest difference as a share of the largest number in its row, where that exceeds 1."""
+    """The largest difference as a share of the largest number in its row, or of 1."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

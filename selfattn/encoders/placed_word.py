@@ -1,4 +1,4 @@
-"""A text as an encoder's tokeniser reads it, and a word where it occurs in it."""
+"""A text as an encoder's tokeniser reads it, and a word in it."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace

@@ -139,7 +139,7 @@ def _local_folder(name: str) -> Path | None:
 def inside(base: Path, name: str) -> Path | None:
     """The path of a name inside the operator's folder; None if it leads out of the folder, or to it.
 
-    Checks the letters first, then each step: it never looks outside, so no answer tells what exists there.
+    Checks the letters first, then each step: it never looks outside, so no answer tells of files there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     own = next((own for own in (base, real) if path.is_relative_to(own)), None)

@@ -125,7 +125,7 @@ class TextReader:
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
         places, parts = tokens.places(word, *more), len(character_spans(word))
-        if parts != 1 and not tokens.places(word):  # several are one word where they share a token
+        if parts != 1 and not tokens.places(word):  # several that share a token are one word
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
             raise TextError(

@@ -1,1 +1,1 @@
-"""Pictures and tables become files that say where they come from."""
+"""Write pictures and tables to files with their provenance."""

@@ -34,7 +34,7 @@ LETTER = 5.9  # units: the mean width of a letter beneath a title, with some roo
 NARROWEST = 260  # units: a chart narrower than this is no measure for the text above it
 NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
-painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # what draws: vl-convert, or a process that has it
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # draws: vl-convert, or a process that has it
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories that a font may draw as nothing
 CELL, COLUMNS = 32, 50  # of the sheet on which characters are tried: pixels, cells a row
@@ -44,7 +44,7 @@ PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specificatio
 
 @dataclass(frozen=True)
 class View:
-    """All that a visitor can download of a page: its panels, other tables, whole maps."""
+    """A page's panels, other tables and whole maps, to download."""
 
     name: str  # the file name's stem
     provenance: Provenance
@@ -83,7 +83,7 @@ def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """The spec with the provenance's title above it and its sentences and line beneath the title, about `width` units wide."""
+    """The spec, `width` units wide, under the provenance's title, sentences and line."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -110,7 +110,7 @@ def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: b
 
 
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
-    """`svg` without its metadata: the same text for the same picture, whoever asks for it."""
+    """`svg` without its metadata, so that equal pictures have equal texts."""
     if not plain:
         own = spec.get("width")  # of the plot, which spares a drawing to measure the chart
         spec = titled(spec, provenance, own if isinstance(own, int | float) else svg_size(draw_svg(spec))[0])
@@ -124,8 +124,7 @@ def png(
     """The chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), provenance in it and its metadata.
 
     plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Characters
-    that no font here has are drawn as U+FFFD, and the provenance says so. Raises ValueError where the picture would have more
-    than MAX_PIXELS pixels.
+    that no font here has are drawn as U+FFFD, and the provenance says so. Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
@@ -144,12 +143,12 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """The characters of a text that no font here has: those drawn as a character that doesn't exist is drawn."""
+    """The characters of a text that no font here has: they are drawn like one that doesn't exist."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
 
-@lru_cache(256)  # a chart's signs are nearly always the same, and a picture takes its time
+@lru_cache(256)  # a chart's signs are nearly always the same
 def _undrawn(foreign: str) -> str:
     cells = "".join(
         f'<svg x="{CELL * (at % COLUMNS)}" y="{CELL * (at // COLUMNS)}" width="{CELL}" height="{CELL}">'
@@ -181,7 +180,7 @@ def draw_svg(spec: Spec) -> str:
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
-        # Where Vega shortens a label between the two halves of an emoji, vl-convert can't read what is left.
+        # If Vega shortens a label between the two halves of an emoji, vl-convert can't read the rest.
         return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 

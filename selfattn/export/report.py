@@ -1,7 +1,7 @@
 """A view as one HTML file that opens anywhere, offline: pictures, numbers and their provenance.
 
-Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data; where no script runs, its
-picture. The file fetches nothing, and only the components' scripts run. The file's own content policy enforces both.
+Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data, or its
+picture without scripts. The file's own content policy lets it fetch nothing, and run the components' scripts only.
 """
 
 import base64

@@ -18,7 +18,7 @@ INDEX = "index.html"
 
 
 class SiteError(ValueError):
-    """The site can't be written. The message says why and what to do."""
+    """The site can't be written. The message gives the reason and the remedy."""
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:

@@ -126,7 +126,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
             if row.problem:
                 raise TextError(row.problem)
             found: Sequence[str] = (row.word,)
-            if words:  # a sentence that is no text is rejected where it is located
+            if words:  # `locate` rejects a sentence that is no text
                 found = words_in(row.sentence, words) if isinstance(row.sentence, str) else words
                 row = row._replace(word=", ".join(found))
             if found:
@@ -216,7 +216,7 @@ def _moves(
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # 1 - cosine of unit vectors is half their squared distance: exact where it is small, and never below 0.
+        # 1 - cosine of unit vectors is half their squared distance: exact for small ones, and never below 0.
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]

@@ -27,7 +27,7 @@ TEXTS = ["sentence", "word", "sense", "top_word"]  # they repeat, so a dictionar
 
 
 class ScanError(ValueError):
-    """The folder can't be used. The message says why and what to do."""
+    """The folder can't be used. The message gives the reason and the remedy."""
 
 
 class Counts(NamedTuple):

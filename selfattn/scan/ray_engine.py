@@ -24,7 +24,10 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
     def engine(job: Job, encoder: Encoder, parts: Iterator[Part], progress: Progress) -> None:
         started = not ray.is_initialized()
         if started:
-            _connect(ray, address)
+            try:
+                ray.init(address=address, log_to_driver=False, configure_logging=True, logging_level="error")
+            except ConnectionError as error:
+                raise ScanError(f"There is no Ray cluster at {address!r}: {error}") from None
         try:
             _run(ray, job, encoder.device, parts, workers, progress)
         finally:
@@ -47,22 +50,14 @@ class PartWorker:
         if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
         encoder = self._job.load()
-        check_same(
-            read_scan(self._job.output), {"content": encoder.content}
-        )  # another machine may have other encoder files
+        # Another machine may have other encoder files.
+        check_same(read_scan(self._job.output), {"content": encoder.content})
         return encoder
 
     def scan(self, part: Part) -> int:
         """Measure and write a part, and return its number of rows. Raises ScanError if the encoder isn't the scan's."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
-
-
-def _connect(ray: Any, address: str | None) -> None:
-    try:
-        ray.init(address=address, log_to_driver=False, configure_logging=True, logging_level="error")
-    except ConnectionError as error:
-        raise ScanError(f"There is no Ray cluster at {address!r}: {error}") from None
 
 
 def _run(ray: Any, job: Job, device: str, parts: Iterator[Part], workers: int | None, progress: Progress) -> None:

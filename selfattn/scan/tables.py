@@ -57,7 +57,7 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 
 
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
-    """One file's rows, read as they are asked for. content: of a file that is not on the disk. Raises InputError."""
+    """Yield one file's rows. content: the bytes of a file that is not on the disk. Raises InputError."""
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
     try:  # a reader yields each row's line, its cells (None for a line without text) and why it can't be used
@@ -131,7 +131,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
 
 
 def _delimiter(header: str, columns: Sequence[str]) -> str:
-    """The first delimiter that cuts our columns out of the header; a comma where none does."""
+    """The first delimiter that cuts our columns out of the header, or else a comma."""
     for delimiter in DELIMITERS:
         try:
             names = next(csv.reader([header], delimiter=delimiter, strict=True), [])

@@ -1,6 +1,6 @@
 """A stranger's table, CSV or JSON Lines, read within limits: bytes of a line, rows, characters of a cell and in all.
 
-Parquet is not taken: 462 bytes of it can hold 500 MB of text. Who has such a file has the command, too.
+Parquet is refused: 462 bytes of it can hold 500 MB of text. The command reads it.
 """
 
 import re

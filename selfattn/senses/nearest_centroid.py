@@ -198,7 +198,7 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
 
 
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
-    """1 where the own sense's centroid is nearest, 0 where another is nearer, a tie shared (a half between two).
+    """1 if the own sense's centroid is nearest, 0 if another is nearer, a half for a tie of two.
 
     to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """

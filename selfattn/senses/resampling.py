@@ -23,7 +23,7 @@ def word_draws(n_words: int, size: int) -> np.ndarray:
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
-    """The bounds of 95 % of the draws, (size, ...) -> (2, ...); NaN where there are none."""
+    """The bounds of 95 % of the draws, (size, ...) -> (2, ...); NaN without draws."""
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 
