@@ -19,9 +19,9 @@ TROUBLE = ("Traceback", "ERROR", "Exception")
 
 def free_port() -> int:
     """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
 
 
 def streamlit(port: int) -> list[str]:

@@ -51,7 +51,7 @@ class Head(NamedTuple):
 class Patch:
     """Replace a head's context, the vector that enters W_O, at some positions of a text. `Encoder.encode` checks it.
 
-    Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks" (interchange interventions).
+    Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks".
     """
 
     layer: int
@@ -191,9 +191,9 @@ class LayerRecording:
 class Recorder:
     """Records one forward pass, layer by layer; replaces heads' contexts and hides tokens on the way.
 
-    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: make the
-    recorded contexts leaves that gradients can be taken by. joins: the layers at which copies of the batch's one sentence
-    join it (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention.
+    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: gradients
+    can be taken by the recorded contexts. joins: the layers at which copies of the batch's one sentence join it
+    (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from selfattn.senses import head_profiles, what_heads_do
 
 
 @pytest.mark.slow
-def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labelled, monkeypatch):
+def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkeypatch):
     monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
     ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the largest three and the middle
