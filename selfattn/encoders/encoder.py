@@ -69,18 +69,15 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    reason: str = (
-        ""  # why it can't be recomputed; this and the next three are measured at load (parity.py), "" if it can
-    )
+    # Reasons are measured at load (parity.py); "" if it can.
+    reason: str = ""  # why it can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
     one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
     digest: str = ""  # sha256 of the weights; "" for random ones
     configuration: str = ""  # `checkpoint.configuration_digest`
     note: str = ""  # for a visitor ("the encoder half of T5")
-    equal_lengths: bool = (
-        False  # measured at load: padding changes its numbers, so only texts of one length share a pass
-    )
+    equal_lengths: bool = False  # padding changes its numbers (measured at load): only texts of one length share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # around each pass; gets tokens x layers x d_model
 
     @cached_property

@@ -28,9 +28,8 @@ QUERIES = 16  # tokens of the long text whose weights are compared; hidden state
 # Largest differences that float32's rounding explains: of weights absolute; of contexts and hidden states, which may be in the
 # hundreds, a share of the largest number in the same head's or token's vectors, or of 1.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-SCORE = (
-    16  # a score's rounding is about 1e-6 |query| |key| scale; beyond this product the allowed difference grows with it
-)
+# A score is rounded to about 1e-6 |query| |key| scale; beyond this product the allowed difference grows with it.
+SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the kernel's weights"
 REACHES = 1e-6  # a larger difference between two texts of one pass isn't rounding
