@@ -29,7 +29,7 @@ def photograph(browser: Browser, address: str) -> None:
 
 def film(browser: Browser) -> None:
     """Save docs/main-view.webp: a second before and after each click on the demo, and the move between."""
-    page = browser.new_page(viewport={"width": 1320, "height": 870}, color_scheme="light")
+    page = browser.new_page(viewport={"width": 1320, "height": 900}, color_scheme="light")
     page.goto((ROOT / "docs/demo.html").as_uri())
     frames, lasting = [page.screenshot()], [1500]
     for target in CLICKED:
