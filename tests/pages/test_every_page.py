@@ -51,7 +51,7 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
-def test_fields_and_charts_keep_their_places(page, monkeypatch):
+def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
     """In the browser one that moves is made anew: a slider under the arrow keys would lose its focus after the first."""
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))  # the first run says that it loads
     at = open_link(page)
