@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from selfattn import numbers
-from selfattn.charts.theme import LIGHT
 from selfattn.check import raw_c_measured
 from selfattn.encoders.capture import Head
 from selfattn.encoders.sources import BUNDLED_CONTENT
@@ -91,27 +90,6 @@ def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels,
     assert [*panels] == ["sentences", "one word", "attention", "heads", "layers", "attention adds"]
     tables = [table for panel in panels.values() for table in panel.tables]
     assert len(tables) == len(set(tables))  # each is a file of its own
-
-
-def test_the_pictures_print_the_reports_numbers(panels, report, separated, other):
-    (second,) = other.values()
-    both = zip(*(one.of().loc[[*senses.JUDGED], "accuracy"] for one in (report, second)))
-    drawn_shares = [text for text in printed(panels["one word"]) if text.endswith(" %")]
-    assert drawn_shares == [numbers.share(value) for pair in both for value in pair]
-    ways = report.agreement.set_index("way")["agreement"]
-    order = ["gradient", "weights x V", "most attended", "rollout", "largest single weight"]
-    pairs = [MADE_UP[way] for way in ("most attended", "hiding")]
-    assert printed(panels["attention"])[1:] == [numbers.share(value) for value in [*pairs, *ways[order]]]
-    checks = f"names the same word in {hits(ways['value zeroing'])} of 100 sentences, [MASK] in the word's place in "
-    assert f"{checks}{hits(ways['[MASK]'])}." in panels["attention"].method
-    leads = report.heads[report.heads["word"] == "all"].nlargest(2, "share")["leads"]
-    first, second = (share(value) for value in leads)
-    assert panels["heads"].note.endswith(f"first in resamples is L0 H10 in {first}, L0 H1 in {second}.")
-    accuracies = [*separated.layers["accuracy"][1:], separated.bag[0]]  # without what layer 0 reads
-    assert printed(panels["layers"])[1:] == [numbers.share(value) for value in accuracies]
-    dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
-    assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
-    assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
 
 
 def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
