@@ -182,6 +182,7 @@ def test_heads_that_only_add(separated):
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
     assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
+    assert f"(1,000 shuffles); {(heads['p_value'] < 0.05).sum()} heads do." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
