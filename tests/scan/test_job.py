@@ -97,16 +97,6 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_a_table_as_a_spreadsheet_saves_it(tmp_path, capsys):
-    table = tmp_path / "table.csv"
-    table.write_text("Sentence;WORD\r;\rThe bank; of a river.;bank\rA bank, a bank.;bank\r", "utf-8")
-    assert scan(table, tmp_path / "scan", "--max-rejects", "0.5") == 0
-    assert "2 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 1 empty line(s) skipped" in capsys.readouterr().err
-    found = read_scan(tmp_path / "scan")
-    assert found.frame(["sentence", "start"]).to_dict("list") == {"sentence": ["A bank, a bank."] * 2, "start": [2, 10]}
-    assert "3 columns, the header 2. A sentence with semicolons needs" in found.rejects()["reason"][0]
-
-
 def test_rejected_rows_hold_no_formula_and_read_back(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:

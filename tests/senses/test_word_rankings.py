@@ -91,14 +91,6 @@ def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
 
 
-def test_copies_run_some_at_a_time(encoder_of, monkeypatch):
-    *_, whole = ranked(encoder_of("BERT"))
-    monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 50)
-    *_, parts = ranked(encoder_of("BERT"))
-    for way, moves in whole.items():
-        torch.testing.assert_close(parts[way], moves, atol=1e-6, rtol=0)
-
-
 def test_a_text_that_is_not_finite_is_no_reason_against_the_way(overflowing):
     """It is the row's: the report rejects it."""
     encoder = load_encoder(str(overflowing))
