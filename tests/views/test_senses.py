@@ -55,10 +55,6 @@ def changed(report, **told):
     return replace(report, accuracy=accuracy, agreement=agreement)
 
 
-def hits(value):
-    return numbers.decimal(100 * value, 0)
-
-
 def share(value, places=0):
     return numbers.share(value, places).replace(" ", "\u00a0")
 
@@ -66,30 +62,6 @@ def share(value, places=0):
 def printed(panel):
     """The texts that a picture draws."""
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
-
-
-def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels, report, separated):
-    own, ways = report.of()["accuracy"], report.agreement.set_index("way")["agreement"]
-    largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
-    heads = report.heads[report.heads["word"] == "all"].sort_values("share", ascending=False)
-    first, best = heads.iloc[0], separated.layers.iloc[1:].sort_values("accuracy").iloc[-1]
-    where = f"Head {first['head']} of layer {first['layer']}"
-    assert {name: panel.finding for name, panel in panels.items()} == {
-        "sentences": f'In {(largest >= report.level.level).sum()} of {len(largest)} sentences one word moves "bank" further '
-        "than chance does.",
-        "one word": f"The most telling word is rarely needed and usually enough: without it {hits(own['the word hidden'])} of "
-        f"100 sentences keep their sense, with it alone {hits(own['the word alone'])}.",
-        "attention": f"In made-up pairs the most attended word is the right one in {hits(MADE_UP['most attended'])} of 100, in "
-        f"natural sentences in {hits(ways['most attended'])}.",
-        "heads": f"{where} carries the most: alone, {share(first['share'], 1)} of the distance.",
-        "layers": f"After layer {best['layer']} the word's vector tells the senses apart in {hits(best['accuracy'])} of 100 "
-        "sentences.",
-        "attention adds": f"On {(separated.heads['adds_high'] < 0).sum()} of 72 heads attention takes something away; on "
-        f"{(separated.heads['adds_low'] > 0).sum()} it adds, where chance alone would make 2.",
-    }  # fmt: skip
-    assert [*panels] == ["sentences", "one word", "attention", "heads", "layers", "attention adds"]
-    tables = [table for panel in panels.values() for table in panel.tables]
-    assert len(tables) == len(set(tables))  # each is a file of its own
 
 
 def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
