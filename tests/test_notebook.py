@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn import Head, TextError, notebook, numbers
+from selfattn import Head, TextError, notebook
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.hidden_sentences import hidden_sentences
-from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
@@ -23,8 +22,7 @@ from selfattn.panel import Look
 from selfattn.senses import HiddenWordsReport, random_twin
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
-from tests.charts.scene import drawn as scene_items
-from tests.charts.scene import on_ramp, same_color, texts
+from tests.charts.scene import texts
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
@@ -44,11 +42,6 @@ class Plain(dict):
 @pytest.fixture
 def plain(monkeypatch):
     monkeypatch.setattr(notebook, "_chart", Plain)
-
-
-def outlined(spec):
-    """The head that a map of the heads has an outline around."""
-    return spec["layer"][1]["transform"][-1]["filter"]["equal"]
 
 
 def drawn(chart):
@@ -83,42 +76,6 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
-@pytest.mark.slow
-def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plain):
-    chart = notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7")
-    assert outlined(chart.to_dict()) == "L3 H7"
-    frame = drawn(chart)
-    vectors = [encoder.encode(text).hidden[-1][place] for text, place in zip(CRANES, (3, 2))]
-    without = [encoder.knock_out(text, place) for text, place in zip(CRANES, (3, 2))]
-    expected = torch.cosine_similarity(*without, dim=-1) - torch.cosine_similarity(*vectors, dim=0)
-    np.testing.assert_allclose(frame["effect"], expected.flatten(), atol=1e-5)
-    assert frame["name"][3 * 12 + 7] == "L3 H7"
-
-
-def parameter(spec, name):
-    return next(param for param in spec["params"] if param["name"] == name)
-
-
-@pytest.mark.slow
-def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder, plain):
-    text, pair = "A crane lifted it.", "It waded."
-    every = encoder.reference_weights(text, pair)
-    layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is its own
-    weights = every[layer, head]
-    chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen=f"L{layer} H{head}")
-    items = scene_items(chart.to_dict(validate=True), "rect")
-    cells = [item for item in items if "; to: " in item.get("description", "")]  # beneath the heads, as it opens
-    shown = [float(re.search("; weight: ([^;]+)", item["description"])[1]) for item in cells]
-    np.testing.assert_allclose(shown, weights.flatten(), atol=1e-4)
-    ramp = [on_ramp(LIGHT.weights, weight) for weight in (weights / weights.max()).flatten().tolist()]
-    assert all(map(same_color, [cell["fill"] for cell in cells], ramp))
-    strips = drawn(chart).dropna(subset="itself")
-    own = ~np.array(encoder.encode(text, pair).special)
-    assert strips["itself"][layer * 12 + head] == pytest.approx(float(weights.diagonal()[own].mean()), abs=1e-5)
-    assert strips.groupby("layer")["y"].nunique().tolist() == [1] * 6  # a row a layer
-    assert "itself" in texts(chart, "legend-title")
-
-
 def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
     encoder = encoder_of("BERT")
     with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
@@ -151,23 +108,9 @@ def test_hidden_words_says_which_way_it_measures(encoder, first, second, says):
     assert says in texts_of(chart)
 
 
-@pytest.mark.slow
-def test_another_place_of_the_words_spelling_is_one_of_the_others(encoder):
-    twice = "She waded on and waded back."
-    shown = texts_of(notebook.hidden_words(encoder, twice, WADED[1], "waded", at=(2, 1)))
-    hidden = hidden_pair(encoder, (twice, (6, 7)), (WADED[1], (2, 3)))
-    top = hidden.words[0][hidden.top[0]]
-    assert f'"{top.label}"' in shown and numbers.percent(float(hidden.share[0].max())) in shown
-
-
 def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
-
-
-def test_altair_shows_the_figure_of_hidden_words_as_any_chart(encoder):
-    chart = notebook.hidden_words(encoder, *PAIR)
-    assert json.loads(chart.to_json())["layer"] and chart._repr_mimebundle_() and "vega" in chart.to_html()
 
 
 def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plain):

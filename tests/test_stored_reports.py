@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-import os
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import load_encoder, stored_reports
+from selfattn import stored_reports
 from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words, separation
 from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, measured, store, stored
@@ -85,23 +84,6 @@ def test_the_second_encoder_has_its_reports():
     assert second["content"] == "73af991a599b62680403a5071d9f99f2986fe0dddc731bbb93b5845c53b8eb0b"
     folder = FOLDER / second["content"][:12]
     assert {each.name for each in folder.iterdir()} == {"hidden_words", "sense_means", "separation", "unrelated_pairs"}
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1200)
-@pytest.mark.skipif("MPNET_FOLDER" not in os.environ, reason="MPNET_FOLDER names no folder")
-def test_two_words_of_the_second_encoder_equal_the_live_ones():
-    mpnet, read = load_encoder(os.environ["MPNET_FOLDER"], device="cpu"), labelled_sentences()
-    report = stored("hidden_words", mpnet, read).report
-    assert report.level == (0.12, 0.1, 0.21)
-    assert report.head_level == (0.04, 0.03, 0.06)
-    assert report.noise.set_index("share").loc[0.12].tolist() == [217, 25]
-    live = hidden_words(mpnet, read[read["word"].isin(["bank", "pitcher"])])
-    for name in ("words", "accuracy", "between", "heads", "one_head"):
-        own, now = (
-            getattr(each, name).query("word in ('bank', 'pitcher')").reset_index(drop=True) for each in (report, live)
-        )
-        pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
 
 
 @pytest.fixture

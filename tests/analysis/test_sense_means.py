@@ -83,15 +83,6 @@ def test_a_place_and_a_share_meet_where_hiding_puts_the_word(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_two_sentences_of_two_senses_that_lie_nearer_to_one(encoder):
-    """The wave that greets lies nearer to the sea's mean."""
-    wave = next(example for example in PAIRS if example.word == "wave")
-    pair = hidden_pair(encoder, *((text, "wave") for text in wave.sentences[:2]), senses=LABELLED)
-    assert pair.nearest == ("sea swell", "sea swell")
-    own = [sense == near for sense, near in zip(pair.senses, pair.nearest)]
-    assert [place < 0.5 for place in pair.places] == own
-
-
 def test_between_the_sentences_there_are_no_places(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

@@ -1,4 +1,4 @@
-"""`python -m tests.as_shown [NAME ...]`: keep what these pages show and these functions compute now, or all."""
+"""`python -m tests.as_shown [NAME ...]`: keep what these pages show now, or all."""
 
 import logging
 import os
@@ -7,11 +7,10 @@ import sys
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from tests.as_shown import library, pages, record
+from tests.as_shown import pages, record
 
 logging.disable()
-records = pages.RECORDS | library.RECORDS
-for name in sys.argv[1:] or records:
+for name in sys.argv[1:] or pages.RECORDS:
     pages.forget()
-    record.write(name, records[name]())
+    record.write(name, pages.RECORDS[name]())
     print(name)

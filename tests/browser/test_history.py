@@ -91,14 +91,6 @@ def test_back_opens_each_page_as_it_was(page, server):
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
-def test_back_from_the_main_view_finds_the_head_of_the_page_before(page, server):
-    open_page(page, f"{server}/all-heads?head=L0+H11")
-    follow(page, "A word in two sentences")
-    back(page)
-    expect_head(page, 0, 11)
-    assert "head=L0+H11" in page.url
-
-
 def test_back_finds_the_heads_of_pages_whose_own_maps_choose_them(page, server):
     """A head that one page's map chose isn't shown on another that was opened with none, or with a link's."""
     open_page(page, f"{server}/senses?head=L0+H9")
@@ -116,9 +108,8 @@ def test_back_finds_the_heads_of_pages_whose_own_maps_choose_them(page, server):
     assert "head=L0+H9" in page.url
 
 
-@pytest.mark.parametrize("path", ["/all-heads?head=L0+H11", "/from-scratch"])
-def test_back_leaves_a_page_that_a_link_opened(page, server, path):
-    open_page(page, f"{server}{path}")
+def test_back_leaves_a_page_that_a_link_opened(page, server):
+    open_page(page, f"{server}/all-heads?head=L0+H11")
     page.go_back()
     expect(page).to_have_url("about:blank")
 

@@ -149,13 +149,6 @@ def test_the_sheet_is_one_page_of_a4(page, answers):
     assert (width, height) == pytest.approx((595.3, 841.9), abs=1)
 
 
-def test_a_click_on_a_token_shows_its_row(server, page):
-    open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
-    expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.')).to_be_visible()
-    page.locator(".selfattn").get_by_role("button", name=re.compile("river")).first.click()
-    expect(page.get_by_text('"river" gives itself most of its weight: 0.99.')).to_be_visible()
-
-
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
     epochs = page.get_by_label("Epochs", exact=True)

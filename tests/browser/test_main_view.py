@@ -110,20 +110,3 @@ def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
     assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
-
-
-@pytest.mark.long
-def test_a_copied_link_opens_the_same_in_a_browser_that_was_never_here(page, server, encoder):
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, f"{server}/?example=crane")
-    word(page, "wings").click()
-    wait_until_idle(page)
-    page.get_by_role("button", name="Copy link", exact=True).click()
-    expect(page.get_by_role("button", name="Link copied", exact=True)).to_be_visible()
-    link, expected = page.evaluate("navigator.clipboard.readText()"), page.locator(".selfattn").first.inner_text()
-    assert link == f"{server}/?example=crane&content={encoder.content[:8]}&hide_a=wings"
-    page.evaluate("localStorage.clear()")
-    page.context.clear_cookies()
-    fresh = page.context.new_page()
-    open_page(fresh, link)
-    eventually(fresh, lambda: fresh.locator(".selfattn").first.inner_text() == expected)

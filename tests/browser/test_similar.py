@@ -123,11 +123,10 @@ def test_hidden_words_of_a_link_stay_until_other_texts_come(shown):
     assert page.locator(".similar b:not(.away)").count() == 0  # texts are texts, never HTML
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("times", [1, 9])
-def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction, times):
-    page = shown(data(direction=direction, times=times), scheme=scheme)
+def test_nothing_is_cut_off_and_no_texts_meet(shown, direction, times):
+    page = shown(data(direction=direction, times=times))
     assert not cut_or_met(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 
 

@@ -10,11 +10,11 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS
 from selfattn.export import report
-from selfattn.export.component_page import place
 from selfattn.export.provenance import Provenance
 from selfattn.export.site import write_site
 from selfattn.panel import Live
 from tests.browser.conftest import watch
+from tests.browser.kernel_data import kernel_data
 from tests.browser.way_data import VARIANTS
 from tests.small_panel import panel_of, view_of
 
@@ -98,34 +98,18 @@ def test_without_scripts_the_page_says_it(site, open_file):
 
 def test_report_with_several_components(open_file, tmp_path):
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], LIGHT)
-    lives = {name: Live("way", VARIANTS[name]) for name in ("bank", "star")}
+    lives = {"bank": Live("way", VARIANTS["bank"]), "kernel": Live("kernel", kernel_data())}
     panels = [panel_of(spec, name=name, live=lives.get(name)) for name in (*lives, "still")]
     file = tmp_path / "report.html"
     file.write_text(report.html(view_of(Provenance(title="Title"), *panels)), "utf-8")
     page = open_file(file)
-    findings = page.locator(".finding")
-    expect(findings).to_have_text([VARIANTS[name]["finding"] for name in lives])
+    expect(page.locator(".way .finding")).to_have_text(VARIANTS["bank"]["finding"])
+    expect(page.locator(".kernel .token button")).to_have_count(0)  # nobody would answer
+    page.locator('[data-id="row 0 2"]').hover()
+    expect(page.locator(".kernel .line bdi").first).to_have_text("sat")
     assert page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True]
     page.locator("button.word").first.click()
-    expect(page.locator("[aria-pressed=true]")).to_have_count(1)
+    expect(page.locator(".way [aria-pressed=true]")).to_have_count(1)
     assert page.trouble == []
     still = open_file(file, java_script_enabled=False)
     assert still.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True] * 3
-
-
-def test_components_of_two_names(open_file, tmp_path, monkeypatch):
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.css").write_text("")
-        draw = "parentElement.append(`${data.said} ${add(shared, 1)}`)"
-        text = f"const add = (a, b) => a + b; export default function {name}({{ data, parentElement }}) {{ {draw} }}"
-        (tmp_path / f"{name}.js").write_text(text)
-    (tmp_path / "base.css").write_text("")
-    (tmp_path / "base.js").write_text("const shared = 1;")
-    monkeypatch.setattr("selfattn.export.component_page.FOLDER", tmp_path)
-    monkeypatch.setattr("selfattn.panel._validator", lambda name: lambda data: None)
-    parts = [place(Live(name, {"said": said}), "") for name, said in (("two", "a"), ("one", "b"), ("two", "c"))]
-    file = tmp_path / "page.html"
-    file.write_text(report.document("Title", parts, ["one", "two"]), "utf-8")
-    page = open_file(file)
-    expect(page.locator(".live")).to_have_text(["a 2", "b 2", "c 2"])
-    assert page.trouble == []

@@ -117,10 +117,9 @@ def test_text_is_text(shown):
     expect(page.locator(".word").first).to_have_text("<b>The</b>")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("stop", SCENES)
-def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop, scheme):
-    page = shown(data(stop), scheme=scheme)
+def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop):
+    page = shown(data(stop))
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_met(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []

@@ -1,6 +1,5 @@
 """The component `way` in a real Chromium."""
 
-import math
 import random
 import re
 from functools import partial
@@ -9,11 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn import numbers
-from selfattn.export.component_page import javascript, place
-from selfattn.export.report import document
-from selfattn.panel import Live
+from selfattn.export.component_page import javascript
 from tests.browser.component import contrast, cut_or_met, focused, settle
-from tests.browser.conftest import watch
 from tests.browser.way_data import VARIANTS, way_data
 
 pytestmark = pytest.mark.browser
@@ -356,44 +352,3 @@ def test_right_to_left(open_way):
     boxes = [page.locator('button[data-id^="word 0"]').nth(i).bounding_box() for i in range(4)]
     assert [box["x"] for box in boxes] == sorted((box["x"] for box in boxes), reverse=True)
     expect(page.locator(".arc")).to_have_count(2)
-
-
-def test_offline_page(browser, tmp_path):
-    data = way_data(("We sat on the bank </script><b> of the river.", "We went to the bank for a loan."))
-    text = document("bank & river", [place(Live("way", data), "")], ["way"])
-    file = tmp_path / "bank.html"
-    file.write_text(text, "utf-8")
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    trouble = watch(page)
-    page.goto(file.as_uri())
-    expect(page).to_have_title("bank & river")
-    expect(page.locator(".finding")).to_have_text(data["finding"])
-    page.get_by_role("button", name="river", exact=False).click()
-    expect(page.get_by_role("button", name="river", exact=False)).to_have_attribute("aria-pressed", "true")
-    blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
-    assert trouble == []
-    assert page.evaluate(blocked) == "blocked"
-    assert any("Content Security Policy" in each for each in trouble)
-    context.close()
-
-
-def test_click_to_painted(open_way, capsys):
-    """Reported, not judged: the machine decides."""
-    for name in ("bank", "64 words", "24 x 16"):
-        page = open_way(VARIANTS[name])
-        times = page.evaluate(
-            """async () => {
-                const buttons = [...shadow.querySelectorAll('.word')], times = [];
-                for (let i = 0; i < 40; i++) {
-                    const start = performance.now();
-                    buttons[i % buttons.length].click();
-                    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-                    times.push(performance.now() - start);
-                }
-                return times.sort((a, b) => a - b);
-            }"""
-        )
-        with capsys.disabled():
-            print(f"\n{name}: click to painted {times[20]:.0f} ms at half, {times[38]:.0f} ms at 95 %")
-        assert len(times) == 40 and all(map(math.isfinite, times))

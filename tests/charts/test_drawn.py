@@ -1,13 +1,6 @@
 """The numbers behind a chart, read back from its dict."""
 
-import io
-
-import pandas as pd
-import pyarrow.parquet as pq
-
 from selfattn.charts.vega import drawn_frame
-from selfattn.export import files
-from selfattn.export.provenance import Provenance
 
 RECORDS = [{"x": 1, "y": 2.5}, {"x": 2, "y": 3.5}]
 
@@ -27,10 +20,3 @@ def test_a_dataset_drawn_twice_is_listed_once_and_pictures_are_left_out():
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS
     assert drawn_frame({"mark": "bar"}).empty
-
-
-def test_parquet_holds_the_table_and_where_it_comes_from():
-    frame, origin = pd.DataFrame(RECORDS), Provenance(title="A lesson", link="http://localhost/?stop=order")
-    table = pq.read_table(io.BytesIO(files.parquet(frame, origin)))
-    assert table.to_pandas().equals(frame)
-    assert table.schema.metadata[b"provenance"].decode() == origin.json()

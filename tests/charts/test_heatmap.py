@@ -11,6 +11,7 @@ from PIL import Image
 
 from selfattn.charts.heatmap import heatmap, image_uri
 from selfattn.charts.theme import DARK, LIGHT
+from selfattn.charts.vega import palette
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 SIZE = 400
@@ -80,6 +81,10 @@ def test_up_to_64_rows_are_cells_and_above_one_image_with_a_band_a_row():
     best = np.argsort(-weights[7])[:5]
     assert spec["datasets"]["rows"][7]["most"] == ", ".join(f"w{j} {weights[7, j]:.2f}" for j in best)
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
+
+
+def test_a_level_between_two_is_the_nearer_one():
+    assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 
 def test_the_image_has_the_ramps_colours():

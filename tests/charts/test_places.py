@@ -195,7 +195,7 @@ PARTS = {
     "token_axes": "stands in heatmap",
     "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
-    "product": "has no axes; its places: tests/charts/test_strips.py",
+    "product": "has no axes; its numbers: tests/views/test_inside_a_head.py",
     "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
     "long_text": "has no axes; its places: tests/views/test_long_text.py",
     "way": "has no axes; its places: tests/charts/test_way.py",

@@ -1,9 +1,8 @@
 """Strips of vectors and a product written out: what is painted, and where."""
 
-import pandas as pd
 import pytest
 
-from selfattn.charts.strips import CELL, LEFT, WIDTH, Strip, product, strips
+from selfattn.charts.strips import CELL, LEFT, WIDTH, Strip, strips
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
@@ -33,30 +32,3 @@ def test_a_strip_has_a_cell_a_number(together):
     (outline,) = (item for item in drawn(spec, "rect") if item.get("strokeWidth") == 1.5)
     assert (outline["x"], outline["width"]) == pytest.approx((LEFT + wide / 2, wide / 2))
     assert {"a short one", "long ones", "A", "B", "2.24"} <= {*texts(spec)}
-
-
-def test_a_product_is_a_line_a_term():
-    terms = pd.DataFrame({"dimension": [7, 2], "first": [2.0, -0.5], "second": [0.25, 1.5], "product": [0.5, -0.75]})
-    spec = product(terms, 0.125, -0.125, ("input", "W_Q", "the other 9 together", "their sum"), LIGHT)
-    written = texts(spec)
-    for text in (
-        "7",
-        "2.0000",
-        "0.2500",
-        "0.500",
-        "−0.750",
-        "the other 9 together",
-        "0.125",
-        "bias",
-        "−0.125",
-        "−0.250",
-    ):
-        assert text in written
-    bars = drawn(spec, "rect")
-    assert [item["width"] for item in bars] == pytest.approx(
-        [70 * part / 0.75 for part in (0.5, 0.75, 0.125, 0.125, 0.25)], abs=0.01
-    )
-    zero = bars[0]["x"]
-    assert [round(item["x"] + item["width"] - zero, 2) > 0 for item in bars] == [True, False, True, False, False]
-    assert [same_color(item["fill"], LIGHT.signed[-1]) for item in bars] == [True, False, True, False, False]
-    assert "bias" not in texts(product(terms, 0.125, None, ("input", "W_Q", "others", "sum"), LIGHT))

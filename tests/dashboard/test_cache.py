@@ -31,10 +31,7 @@ from selfattn.dashboard.cache import (
 )
 from selfattn.dashboard.choice import Pair
 from selfattn.encoders.capture import Head
-from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.senses import random_twin
 
 
@@ -73,13 +70,6 @@ def test_the_cache_stays_within_its_bytes_and_makes_each_result_once():
     for key in ("large", "larger"):  # one that is beyond the bound stays alone
         assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
     cache.get("larger", lambda: pytest.fail("it is there already"))
-
-
-def test_a_result_that_could_not_be_made_is_tried_again():
-    cache = Cache(10_000, bytes_of)
-    with pytest.raises(ConnectionAbortedError):
-        cache.get("key", Mock(side_effect=ConnectionAbortedError))
-    assert cache.get("key", lambda: 7) == 7
 
 
 @pytest.mark.parametrize(
@@ -188,6 +178,14 @@ def test_progress_is_shown_while_it_is_made_and_gone_after(results, monkeypatch)
     assert said == [0.0, 0.75, "gone", "gone"]
 
 
+@pytest.fixture
+def collected():
+    """collected() frees what nothing holds any more. It passes over what was there before the test, which takes seconds."""
+    gc.freeze()
+    yield gc.collect
+    gc.unfreeze()
+
+
 def place_for(number):
     """The place for loaded encoders, with room for so many."""
     return Cache(number, lambda _: 1, encoder_picker._encoders._store._release)
@@ -207,32 +205,32 @@ def loading(results, monkeypatch):
     return load
 
 
-def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading):
+def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading, collected):
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert loading("a") is kept and gone() is not None
     loading("c")  # b goes
-    gc.collect()
+    collected()
     assert gone() is None
     assert sorted(result["encoder"].name for result in the_cache._results.values) == ["a", "c"]
 
 
-def test_an_untrained_encoder_makes_room_too(loading, monkeypatch):
+def test_an_untrained_encoder_makes_room_too(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert encoder_picker.pick_second_encoder(kept).name == "a, random weights"
-    gc.collect()
+    collected()
     assert gone() is None and [result["encoder"] for result in the_cache._results.values] == [kept]
 
 
-def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loading):
+def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
     assert cached(gone, "late", lambda progress: {"encoder": gone}) == {"encoder": gone}
     assert not is_cached(gone, "late") and len(the_cache._results.values) == 2
     gone = weakref.ref(gone)
-    gc.collect()
+    collected()
     assert gone() is None
 
 
@@ -251,23 +249,8 @@ def test_two_configurations_and_their_untrained_twins_share_no_results(results, 
     assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("load_head", "saved"), [(load_class_head, {"classes": ("BAD", "GOOD")}), (load_masked_head, {"masked_head": True})]
-)
-def test_a_head_on_top_goes_with_its_encoder(results, monkeypatch, tmp_path, checkpoint, load_head, saved):
-    monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
-    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **saved)
-    encoder = encoder_picker.load(str(folder), None, "cpu", "float32")
-    head = cached(encoder, "head", lambda _, of=encoder: load_head(of))
-    held = weakref.ref(encoder.model), weakref.ref(head._model)
-    del encoder, head
-    encoder_picker.load(str(checkpoint("DistilBERT")), None, "cpu", "float32")
-    gc.collect()
-    assert [each() for each in held] == [None, None]
-
-
 @pytest.mark.slow
-def test_no_result_of_a_real_encoder_outlives_it(results, monkeypatch, checkpoint):
+def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch, checkpoint):
     """Encodings, a whole answer, hidden words: all that the main view keeps."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
@@ -278,8 +261,8 @@ def test_no_result_of_a_real_encoder_outlives_it(results, monkeypatch, checkpoin
     assert view.live.data["word"] == "bank" and len(the_cache._results.values) > 4
     model = weakref.ref(encoder.model)
     del encoder, pair, view
-    gc.collect()
+    collected()
     assert model() is not None, "kept, as long as there is room"
     encoder_picker.load(names[1], None, "cpu", "float32")
-    gc.collect()
+    collected()
     assert model() is None and not the_cache._results.values

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfattn.dashboard import kernel_figure
+from selfattn.dashboard import cache, kernel_figure
 from selfattn.dashboard.kernel_figure import kernel_of
 from selfattn.encoders.capture import Head, Hide
 from selfattn.views.kernel_view import kernel_panel
@@ -13,8 +13,9 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """The panels that were made."""
+    """The panels that were made, of none before."""
     panels = []
+    monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 
     def make(*given, **more):
         panels.append(kernel_panel(*given, **more))

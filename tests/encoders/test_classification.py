@@ -42,23 +42,6 @@ def whole(encoder, text=TEXT):
         return model(**encoder.inputs([encoder.tokenize(text)])).logits[0]
 
 
-def test_the_logits_and_probabilities_are_the_whole_models(folder):
-    encoder = folder()
-    head = load_class_head(encoder)
-    logits = head.logits(encoder.encode(TEXT).states[-1])
-    torch.testing.assert_close(logits, whole(encoder), atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(head.probabilities(logits), whole(encoder).softmax(-1), atol=1e-5, rtol=1e-5)
-    assert head.labels == CLASSES and head.exclusive
-
-
-def test_classes_that_do_not_exclude_one_another_have_a_sigmoid_each(folder):
-    encoder = folder({"problem_type": "multi_label_classification"})
-    head = load_class_head(encoder)
-    logits = head.logits(encoder.encode(TEXT).states[-1])
-    torch.testing.assert_close(head.probabilities(logits), 1 / (1 + (-whole(encoder)).exp()), atol=1e-5, rtol=1e-5)
-    assert not head.exclusive
-
-
 def test_a_class_is_named_or_numbered(folder):
     head = load_class_head(folder())
     assert [head.number(name) for name in ("POSITIVE", "positive", 2, "1", "Neutral")] == [2, 2, 2, 1, 1]
@@ -179,14 +162,6 @@ def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
         with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
             load(encoder)
     assert first_asked(encoder, gap=False) == "similarity"
-
-
-@pytest.mark.parametrize("family", ["ModernBERT", "BERT"])
-def test_a_tagger_is_no_classifier(family, tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=("O", "B-LOC"))))
-    with pytest.raises(NoHead, match=r"carries a head for token classification \(\w+\)\. distilbert"):
-        load_class_head(encoder)
-    assert first_asked(encoder, gap=False) == "tag"
 
 
 def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):

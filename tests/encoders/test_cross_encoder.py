@@ -22,7 +22,7 @@ from selfattn.views.predictions import class_question, first_asked
 pytestmark = pytest.mark.slow
 
 QUERY, DOCUMENT = "Was the bank muddy?", "The bank of the river was muddy after the rain."
-EIGHT = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBERT", "DeBERTa-v3"]
+FAMILIES_ASKED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def saved(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("family", EIGHT)
+@pytest.mark.parametrize("family", FAMILIES_ASKED)
 def test_the_score_is_cross_encoders(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
@@ -49,7 +49,7 @@ def test_the_score_is_cross_encoders(saved, family):
     assert float(head.answers(logits)[0]) == pytest.approx(activated, abs=1e-5)
 
 
-@pytest.mark.parametrize("family", EIGHT)
+@pytest.mark.parametrize("family", FAMILIES_ASKED)
 def test_hiding_a_word_of_either_text_is_the_mask_at_0(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)

@@ -6,8 +6,7 @@ import shutil
 import pytest
 
 from selfattn import load_encoder
-from selfattn.encoders import checkpoint
-from selfattn.encoders.checkpoint import configuration_digest, file_digest, file_digests
+from selfattn.encoders.checkpoint import configuration_digest, file_digests
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_CONTENT, resolve
 from tests.encoders.test_loading import change_config
@@ -80,21 +79,3 @@ def test_the_modules_around_an_old_model_folder_count(tmp_path):
 
 def test_content_does_not_depend_on_the_precision(encoder_of, checkpoint):
     assert load_encoder(checkpoint("BERT"), dtype="bfloat16").content == encoder_of("BERT").content
-
-
-def test_a_link_that_flips_while_it_is_hashed(tmp_path, monkeypatch):
-    """The digest belongs to the file that was opened, and is kept for no other."""
-    for name in ("one", "two"):
-        (tmp_path / name).write_text(name)
-    link, opening = tmp_path / "link", checkpoint.open_plain
-
-    def flip(to):
-        link.unlink(missing_ok=True)
-        link.symlink_to(to)
-
-    flip("one")
-    monkeypatch.setattr(checkpoint, "open_plain", lambda path: flip("two") or opening(path))
-    assert file_digest(link) == file_digest(tmp_path / "two")
-    monkeypatch.setattr(checkpoint, "open_plain", opening)
-    flip("one")
-    assert file_digest(link) == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"  # sha256 of "one"

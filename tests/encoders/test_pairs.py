@@ -4,8 +4,6 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from selfattn import Patch
-from selfattn.analysis.removing import removal_effect
 from selfattn.encoders.sources import resolve
 
 PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
@@ -58,18 +56,3 @@ def test_heads_removed_from_a_pair(encoder):
         expected = plain(encoder, PREMISE, HYPOTHESIS, cut=head).last_hidden_state[0]
         assert torch.allclose(at_cls[i], expected[0], atol=1e-5)
         assert torch.allclose(at_word[i], expected[place], atol=1e-5)
-
-
-def test_heads_patched_and_removed_between_pairs(encoder):
-    """A word's two vectors differ only by the second segment: with every head's output from there it is the other vector."""
-    at = encoder.tokenize(PREMISE).words[1].positions
-    first, second = (PREMISE, at, HYPOTHESIS), (PREMISE, at, "It closed early.")
-    donor = encoder.encode(PREMISE, second[2])
-    patches = [Patch(*head, at, donor.context(at)[head]) for head in encoder.all_heads]
-    patched = encoder.encode(PREMISE, HYPOTHESIS, patches=patches)
-    torch.testing.assert_close(patched.hidden[-1, at[0]], donor.hidden[-1, at[0]], atol=1e-5, rtol=1e-5)
-    effect = removal_effect(encoder, first, second, heads=[(4, 3)])
-    ends = [plain(encoder, PREMISE, pair, cut=(4, 3)).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
-    before = [plain(encoder, PREMISE, pair).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
-    expected = torch.cosine_similarity(*ends, dim=0) - torch.cosine_similarity(*before, dim=0)
-    assert effect.item() == pytest.approx(expected.item(), abs=1e-5)

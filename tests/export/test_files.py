@@ -4,7 +4,6 @@ import io
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -101,19 +100,6 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
     left_out = int(lines[-2].split()[2].replace(",", ""))
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
-
-
-def test_a_chart_of_known_width_is_drawn_once(spec, provenance):
-    drawn, painter = [], SimpleNamespace(
-        vegalite_to_svg=lambda what, **_: drawn.append(what["title"]) or files.vlc.vegalite_to_svg(what, **_),
-        svg_to_png=files.vlc.svg_to_png,
-    )  # fmt: skip
-    before = files.painter.set(painter)
-    try:
-        files.png(spec, provenance, 1, 400)
-    finally:
-        files.painter.reset(before)
-    assert [title["text"] for title in drawn] == [["What bank sees"]]
 
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])

@@ -8,8 +8,7 @@ import pytest
 
 from selfattn import NotRecomputable, numbers
 from selfattn.__main__ import main
-from selfattn.analysis.hiding import hidden_heads, hidden_pair
-from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.examples import PAIRS
 from selfattn.export.site import SiteError, pair_panel, write_site
 from tests.export.test_component_page import policy, scripts
 from tests.export.test_report import Elements
@@ -47,21 +46,6 @@ def test_index_lists_the_pages(site):
     assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
     finding = data_of(folder / "spring.html")["finding"]
     assert all(said in index.text for said in (SPRING.first, SPRING.second, finding))
-
-
-@pytest.mark.slow
-def test_page_has_its_pairs_numbers(encoder, site):
-    """Of each word, and of each head of the words that lead, run here by themselves."""
-    sides = [encoder.encode(text).places(SPRING.word)[0] for text in SPRING.sentences]
-    rows = labelled_sentences()
-    hidden = hidden_pair(encoder, *sides, senses=rows[rows["word"] == SPRING.word])
-    data = data_of(site[0] / "spring.html")
-    for at, own in enumerate(data["sides"]):
-        top = hidden.top[at]
-        shares = [word["share"] for word in own["words"] if word["share"] is not None]
-        assert shares == pytest.approx(hidden.share[at].tolist(), abs=6e-5)
-        exact = hidden_heads(encoder, sides[at], hidden.words[at][top], hidden.ways[at]).flatten().tolist()
-        assert [int(each) / 10_000 for each in own["exact"][str(top)].split(",")] == pytest.approx(exact, abs=2e-4)
 
 
 @pytest.mark.slow

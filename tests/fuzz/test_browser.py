@@ -45,7 +45,7 @@ def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_fact
             plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # a sign after a backslash is only text
             assert not [markup for markup in MARKUP if markup in plain], body
 
-    generated(2, 100, queries(list(keys)), opened)
+    generated(1, 100, queries(list(keys)), opened)
 
 
 @pytest.mark.browser

@@ -27,4 +27,4 @@ def test_texts_in_every_input(path, generated):
         for element in interpreted:
             assert not [markup for markup in MARKUP if markup in text and markup in element.value], element.value
 
-    generated(2, 40, sentences() | texts(), typed)
+    generated(1, 40, sentences() | texts(), typed)

@@ -72,10 +72,9 @@ def folders(tmp_path_factory):
     [
         ("", {"way": "between the sentences"}, 0, "value"),
         ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
-        ("all-heads", {**TWICE, "sentence": "B", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
-        ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 1, "value"),
+        ("two-encoders", {"model": "gap", "head": "L0 H3", "a": "Rain fell on the \"old\" town."}, 1, "value"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 1, "value"),
         ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "opacity"),
         ("predictions", {"model": "class", "class": "GOOD (class 2)", "a": "The bank was muddy."}, 0, "opacity"),

@@ -8,18 +8,15 @@ from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.removing import alone
-from selfattn.analysis.steps import head_steps
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import encoder_picker, kernel_figure
-from selfattn.dashboard.cache import Cache, forget
+from selfattn.dashboard import kernel_figure
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.all_heads import moved_word, profile
 from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.rounding import NOISE
-from tests.encoders.test_loading import change_config
 
 from .conftest import open_link, open_page
 from .pictures import charts, live, matrix, records_of, spec_of
@@ -117,30 +114,6 @@ def started_with(monkeypatch):
     """The folder that the server starts with."""
     start = "selfattn.dashboard.permissions.start_model"
     return lambda folder: monkeypatch.setattr(start, lambda: str(folder))
-
-
-@pytest.mark.parametrize("changed", [False, True])
-def test_an_evicted_encoder_takes_its_results_along(tmp_path, checkpoint, started_with, monkeypatch, changed):
-    """Two encoders and an untrained twin evict it; its configuration may change before it is loaded anew."""
-    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1, forget))
-    first = save_tiny(FAMILIES["BERT"], tmp_path / "first")
-    own = {"example": None, "a": "The bank of the river.", "b": "The bank lent it.", "c": "", "word": "bank"}
-    started_with(first)
-
-    def query():
-        return drawn_strip(open_page(INSIDE, head="L2 H1", **own), 0, 2)
-
-    before = query()
-    started_with(checkpoint("DistilBERT"))
-    open_link("two-encoders")
-    assert [each.title for each in encoder_picker._encoders.values] == ["distilbert", "distilbert, random weights"]
-    if changed:
-        change_config(first, hidden_act="relu")
-    started_with(first)
-    encoder = load_encoder(first)
-    encoding = encoder.encode(own["a"])
-    after = head_steps(encoder, encoding, 2, 1)["query"].values[encoding.places("bank")[0].positions[0]]
-    assert query() == column(after) and (before == column(after)) is not changed
 
 
 def test_an_encoder_that_is_shown_only_says_so(checkpoint, started_with):

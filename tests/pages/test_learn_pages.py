@@ -1,20 +1,15 @@
 """The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
 
-import statistics
-import threading
-import time
-
 import pytest
 import torch
 from scipy.stats import binomtest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import queue
 from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import recurrence, tiny_model
 from selfattn.lessons.pronouns import halves
 from selfattn.numbers import weight
-from tests.pages.conftest import APP, open_link, words
+from tests.pages.conftest import APP, words
 from tests.pages.pictures import charts, kernel, lines, mark, matrix, same
 
 pytestmark = pytest.mark.slow
@@ -114,44 +109,6 @@ def test_random_labels_leave_nothing_to_learn():
     at.button(key="tiny.train").click().run()
     assert [state.epoch for state in at.session_state["tiny.run"][1]] == [0, 1, 2]
     assert "of 165 positives it finds 0 %." in words(at) and "**The control.**" in words(at)
-
-
-@pytest.mark.long
-def test_thirty_who_train_at_once_hold_nobody_up():
-    """Typed sentences on the main view, alone and beside thirty trainings; `pytest -s` prints what they took."""
-    at, done = open_link(""), threading.Event()
-
-    def typed(name):
-        began = time.monotonic()
-        at.text_input(key="a").set_value(f"The {name} went down to the bank of the river.").run()
-        assert not at.exception
-        return time.monotonic() - began
-
-    def pupil(seed):
-        with queue.costly_slot():
-            for _ in tiny_model.train(tiny_model.Settings(seed=seed)):
-                if done.is_set():
-                    return
-                epochs.append(seed)
-
-    words = ("cat", "dog", "man", "girl", "boy", "bird", "horse", "child", "nurse", "king", "queen", "fox", "wolf")
-    epochs: list[int] = []
-    typed("woman")
-    alone = [typed(word) for word in words[:6]]
-    pupils = [threading.Thread(target=pupil, args=(seed,)) for seed in range(30)]
-    for each in pupils:
-        each.start()
-    beside = [typed(word) for word in words[6:]]
-    begun = len({*epochs})
-    done.set()
-    for each in pupils:
-        each.join()
-    print(
-        f"alone {statistics.median(alone):.2f} s, beside {statistics.median(beside):.2f} s, at most {max(beside):.2f} s"
-    )
-    print(f"meanwhile {len(epochs)} epochs; {begun} of 30 pupils had begun")
-    assert epochs and begun < 30  # they do train, one after another
-    assert statistics.median(beside) < 4 * statistics.median(alone)
 
 
 def test_pronouns(encoder):

@@ -43,7 +43,7 @@ def some(n, *words):
 
 
 @pytest.fixture
-def few(monkeypatch):
+def few(nothing_computed, monkeypatch):
     """A few labelled sentences and shuffles, nothing stored: quick."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
@@ -135,7 +135,7 @@ def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypa
     assert finding in said(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_what_was_measured_is_found_where_nothing_was_stored_before(encoder, monkeypatch):
+def test_what_was_measured_is_found_where_nothing_was_stored_before(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(compute_again, "stored", lambda *_: found.pop(0))
     assert [compute_again.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [

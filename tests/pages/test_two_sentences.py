@@ -202,7 +202,7 @@ def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflo
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(monkeypatch):
+def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(nothing_computed, monkeypatch):
     """The page is complete before they are run, and has them when it is done."""
     exact = []
     made = answer.put_together

@@ -24,7 +24,6 @@ from selfattn.scan.job import Job, run
 from selfattn.scan.measure import words_to_find
 from selfattn.scan.ray_engine import PartWorker
 from selfattn.scan.tables import InputError
-from selfattn.words import words_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,16 +95,6 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert (rejects["row"].tolist(), rejects["line"].tolist()) == (["4", "17"], ["6", "19"])
     assert rejects["reason"].str.contains("not a word").all() and rejects["file"].eq(str(table)).all()
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
-
-
-def test_a_table_as_a_spreadsheet_saves_it(tmp_path, capsys):
-    table = tmp_path / "table.csv"
-    table.write_text("Sentence;WORD\r;\rThe bank; of a river.;bank\rA bank, a bank.;bank\r", "utf-8")
-    assert scan(table, tmp_path / "scan", "--max-rejects", "0.5") == 0
-    assert "2 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 1 empty line(s) skipped" in capsys.readouterr().err
-    found = read_scan(tmp_path / "scan")
-    assert found.frame(["sentence", "start"]).to_dict("list") == {"sentence": ["A bank, a bank."] * 2, "start": [2, 10]}
-    assert "3 columns, the header 2. A sentence with semicolons needs" in found.rejects()["reason"][0]
 
 
 def test_rejected_rows_hold_no_formula_and_read_back(tmp_path):
@@ -349,20 +338,6 @@ def test_a_description_that_is_none_is_refused(made, text):
 def test_only_one_word_at_a_time_can_be_searched_for(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
-
-
-def test_words_are_searched_in_every_spelling_and_script():
-    texts = [
-        "我去银行取钱",
-        "银行在河边",
-        "中国银行很大",
-        "The cafe\u0301, a/river.",
-        "İSTANBUL ban\u200bk",
-        "银 行 café's",
-    ]
-    words = words_to_find(["银行", "café", "istanbul", "River", "BANK"])
-    assert words == ("bank", "café", "istanbul", "river", "银行")
-    assert [words_in(text, words) for text in texts] == [("银行",)] * 3 + [("café", "river"), ("bank", "istanbul"), ()]
 
 
 def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):

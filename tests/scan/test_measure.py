@@ -68,12 +68,10 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
     check(encoder, SENTENCES)
 
 
-@pytest.mark.parametrize(
-    "name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet", "DeBERTa-v3", "XLNet"]
-)
+@pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_other_families_too(encoder_of, name):
-    """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
+    """Windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -119,15 +117,6 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
 def test_batches_hold_items_of_like_length_up_to_the_limit():
     batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
     assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
-
-
-def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
-    pairs = [(text, "bank") for text in ("A bank🏦 at the bank.", "The bank.", "Bankers bank 🏦🏦🏦 bank🏦")]
-    table, rejects = measure(encoder, rows_of([*pairs, ("The loan🏦 of the river bank.", "bank")]))
-    assert table["row"].to_pylist() == [1, 3] and [reject.row.row for reject in rejects] == [0, 2]
-    assert all("The tokeniser doesn't know 'bank🏦': it reads [UNK]" in reject.reason for reject in rejects)
-    named = {word for row in table["top_word"].to_pylist() for word in row}
-    assert "loan" not in named and named <= {"The", "bank", ".", "loan [UNK]", "of", "the", "river"}
 
 
 WITH_SOURCES = [
@@ -178,7 +167,7 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
     assert "bank" in words["On bank bank they slept."] and "loan🏦 [UNK]" in words["A loan🏦 of the bank."]
 
 
-@pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
+@pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
 def test_sources_in_other_families_too(encoder_of, name):
     """Padded beside a longer text; ModernBERT's window is shorter than that. XLM's own mask has no place for heads."""

@@ -14,7 +14,6 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan.__main__ import main
 from selfattn.senses import over_sentences
-from tests.encoders.test_loading import change_config
 
 pytestmark = pytest.mark.slow
 
@@ -62,16 +61,6 @@ def test_query_and_document_are_two_columns(classifier):
     assert (counts["sat", "sentence"], counts["sat", "pair"], counts["muddy", "pair"]) == (2, 1, 3)
     rejects = pd.read_csv("out/rejects.csv")["reason"]
     assert "twice" in rejects[0] and len(rejects) == 2
-
-
-def test_a_regressions_score_is_its_logit(classifier, capsys):
-    change_config(Path(classifier), problem_type="regression")
-    Path("in.txt").write_text(TEXTS[0])
-    assert main(["in.txt", "--output", "out", "--model", classifier, "--target", "class=GOOD"]) == 0
-    model = AutoModelForSequenceClassification.from_pretrained(classifier)
-    with torch.no_grad():
-        logits = model(**load_encoder(classifier).inputs([load_encoder(classifier).tokenize(TEXTS[0])])).logits[0]
-    assert pd.read_csv("out/sentences.csv")["number"].tolist() == pytest.approx([float(logits[1])], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import torch
 from scipy.stats import spearmanr
 
 from selfattn import NotRecomputable
+from selfattn.analysis.hiding import hidden_pair
 from selfattn.encoders import projections
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import resolve
@@ -139,12 +140,15 @@ def test_the_plain_loops_agree_on_built_in_words(whole, encoder, words):
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-@pytest.mark.slow
-def test_a_words_stored_numbers_equal_the_live_ones(whole, encoder):
-    live = hidden_words(encoder, labelled_sentences().query("word == 'pitcher'"))
-    for name in ("words", "accuracy", "between", "heads", "one_head"):
-        own, now = (getattr(each, name).query("word == 'pitcher'").reset_index(drop=True) for each in (whole, live))
-        pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
+def test_stored_shares_are_those_of_two_sentences(whole, encoder):
+    frame = labelled_sentences()
+    own = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
+    means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
+    pair = hidden_pair(encoder, *((sentence, "pitcher") for sentence in own["sentence"]), senses=means)
+    for row, words, share in zip(own.index, pair.words, pair.share):
+        kept = whole.words[(whole.words["word"] == "pitcher") & (whole.words["row"] == row)]
+        assert kept["text"].tolist() == [word.text for word in words]
+        assert kept["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
 
 
 def test_the_figures_of_the_built_in_sentences(whole):

@@ -29,10 +29,8 @@ def ranked(encoder):
     return word, groups, unit, {way: each.T for way, each in moves.items()}
 
 
-def plainly(checkpoint, name, inputs, word, group=()):
+def plainly(model, inputs, word, group=()):
     """The word's last unit vector by transformers alone, every weight from its tokens to the group's taken out after softmax."""
-    kind = AutoModelForTextEncoding if "T5" in name else AutoModel
-    model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
     softmax = torch.Tensor.softmax
 
     def taken_out(scores, *args, **options):
@@ -53,13 +51,14 @@ def plainly(checkpoint, name, inputs, word, group=()):
 def test_value_zeroing_and_the_blank_are_what_plain_transformers_make_of_them(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     word, groups, unit, moves = ranked(encoder)
-    inputs = encoder.inputs([word.sentence])
-    for at in (0, 4, len(groups) - 4):  # the last one is of several pieces
-        zeroed = plainly(checkpoint, name, inputs, word, groups[at])
+    inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
+    model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
+    for at in (4, len(groups) - 4):  # the last one is of several pieces
+        zeroed = plainly(model, inputs, word, groups[at])
         torch.testing.assert_close(moves["value zeroing"][at], zeroed - unit, atol=1e-5, rtol=0)
         ids = inputs["input_ids"].clone()
         ids[:, list(groups[at])] = encoder.tokenizer.mask_token_id
-        blanked = plainly(checkpoint, name, inputs | {"input_ids": ids}, word)
+        blanked = plainly(model, inputs | {"input_ids": ids}, word)
         torch.testing.assert_close(moves[encoder.tokenizer.mask_token][at], blanked - unit, atol=1e-5, rtol=0)
         assert (zeroed - unit).norm() > 1e-3 and (blanked - unit).norm() > 1e-3
 
@@ -90,14 +89,6 @@ def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
             handed = handed + projected.output(weights[None] @ trace.value[list(group)])
         total += float(handed.norm())
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
-
-
-def test_copies_run_some_at_a_time(encoder_of, monkeypatch):
-    *_, whole = ranked(encoder_of("BERT"))
-    monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 50)
-    *_, parts = ranked(encoder_of("BERT"))
-    for way, moves in whole.items():
-        torch.testing.assert_close(parts[way], moves, atol=1e-6, rtol=0)
 
 
 def test_a_text_that_is_not_finite_is_no_reason_against_the_way(overflowing):

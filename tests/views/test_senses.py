@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from selfattn import numbers
-from selfattn.charts.theme import LIGHT
 from selfattn.check import raw_c_measured
 from selfattn.encoders.capture import Head
 from selfattn.encoders.sources import BUNDLED_CONTENT
@@ -56,10 +55,6 @@ def changed(report, **told):
     return replace(report, accuracy=accuracy, agreement=agreement)
 
 
-def hits(value):
-    return numbers.decimal(100 * value, 0)
-
-
 def share(value, places=0):
     return numbers.share(value, places).replace(" ", "\u00a0")
 
@@ -67,51 +62,6 @@ def share(value, places=0):
 def printed(panel):
     """The texts that a picture draws."""
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
-
-
-def test_the_findings_in_the_order_of_the_story_with_the_reports_numbers(panels, report, separated):
-    own, ways = report.of()["accuracy"], report.agreement.set_index("way")["agreement"]
-    largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
-    heads = report.heads[report.heads["word"] == "all"].sort_values("share", ascending=False)
-    first, best = heads.iloc[0], separated.layers.iloc[1:].sort_values("accuracy").iloc[-1]
-    where = f"Head {first['head']} of layer {first['layer']}"
-    assert {name: panel.finding for name, panel in panels.items()} == {
-        "sentences": f'In {(largest >= report.level.level).sum()} of {len(largest)} sentences one word moves "bank" further '
-        "than chance does.",
-        "one word": f"The most telling word is rarely needed and usually enough: without it {hits(own['the word hidden'])} of "
-        f"100 sentences keep their sense, with it alone {hits(own['the word alone'])}.",
-        "attention": f"In made-up pairs the most attended word is the right one in {hits(MADE_UP['most attended'])} of 100, in "
-        f"natural sentences in {hits(ways['most attended'])}.",
-        "heads": f"{where} carries the most: alone, {share(first['share'], 1)} of the distance.",
-        "layers": f"After layer {best['layer']} the word's vector tells the senses apart in {hits(best['accuracy'])} of 100 "
-        "sentences.",
-        "attention adds": f"On {(separated.heads['adds_high'] < 0).sum()} of 72 heads attention takes something away; on "
-        f"{(separated.heads['adds_low'] > 0).sum()} it adds, where chance alone would make 2.",
-    }  # fmt: skip
-    assert [*panels] == ["sentences", "one word", "attention", "heads", "layers", "attention adds"]
-    tables = [table for panel in panels.values() for table in panel.tables]
-    assert len(tables) == len(set(tables))  # each is a file of its own
-
-
-def test_the_pictures_print_the_reports_numbers(panels, report, separated, other):
-    (second,) = other.values()
-    both = zip(*(one.of().loc[[*senses.JUDGED], "accuracy"] for one in (report, second)))
-    drawn_shares = [text for text in printed(panels["one word"]) if text.endswith(" %")]
-    assert drawn_shares == [numbers.share(value) for pair in both for value in pair]
-    ways = report.agreement.set_index("way")["agreement"]
-    order = ["gradient", "weights x V", "most attended", "rollout", "largest single weight"]
-    pairs = [MADE_UP[way] for way in ("most attended", "hiding")]
-    assert printed(panels["attention"])[1:] == [numbers.share(value) for value in [*pairs, *ways[order]]]
-    checks = f"names the same word in {hits(ways['value zeroing'])} of 100 sentences, [MASK] in the word's place in "
-    assert f"{checks}{hits(ways['[MASK]'])}." in panels["attention"].method
-    leads = report.heads[report.heads["word"] == "all"].nlargest(2, "share")["leads"]
-    first, second = (share(value) for value in leads)
-    assert panels["heads"].note.endswith(f"first in resamples is L0 H10 in {first}, L0 H1 in {second}.")
-    accuracies = [*separated.layers["accuracy"][1:], separated.bag[0]]  # without what layer 0 reads
-    assert printed(panels["layers"])[1:] == [numbers.share(value) for value in accuracies]
-    dots = drawn(panels["one word"].picture(Look(width=900)), "symbol")
-    assert [dot["fill"] for dot in dots[:4]] == [LIGHT.effect[-1], LIGHT.muted] * 2
-    assert 0 < dots[1]["y"] - dots[0]["y"] < dots[2]["y"] - dots[0]["y"]  # two encoders share a line
 
 
 def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
@@ -204,6 +154,7 @@ def test_heads_that_only_add(separated):
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
     assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
+    assert f"(1,000 shuffles); {(heads['p_value'] < 0.05).sum()} heads do." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
