@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
+from pages.learn.from_scratch.lesson_pages.softmax import LINES
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching

@@ -47,7 +47,7 @@ STOP_FIELDS: dict[str, View] = {
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "head": "L2 H5", "hidden": "the word itself"},
     "padding-mask": {"sentence": "One two three.", "extra": 5, "head": "L2 H5"},
-    "mix": {"example": "loan"},
+    "mix": {"sentence": "loan"},
     "geometry": {"query of “it”": "1, 3"},
     "residual": {"sentence": "loan"},
     "twelve-tokens": {"causal 0": True},

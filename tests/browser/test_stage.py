@@ -6,7 +6,7 @@ from functools import cache, partial
 import pytest
 from playwright.sync_api import expect
 
-from pages.learn.from_scratch.lesson_pages import mix, random_projections, residual, softmax
+from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.panel import Live
 from selfattn.views.stage import stage_data
 from tests.browser.component import BOXES, cut_or_met, focused, overlaps, settle
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.browser
 OUTLINE = [
     {"text": f"part {n}", "stop": f"stop-{n}", "state": state} for n, state in enumerate(("past", "now", "to come"))
 ]
-SCENES = {"projections": random_projections, "three-words": softmax, "mix": mix, "residual": residual}
+SCENES = ("projections", "three-words", "mix", "residual")
 
 
 @cache
 def data(stop, answered=True):
-    """A stop's data, as the page sends them; the question is not answered, so that no widget is drawn."""
-    return json.loads(json.dumps(Live("stage", stage_data(SCENES[stop].draw(False), OUTLINE, stop, answered)).data))
+    """A stop's data, as the page sends them; its widgets are as they open."""
+    return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
 @pytest.fixture

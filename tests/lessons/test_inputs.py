@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pages.learn.from_scratch.lesson_pages import dot_product
+from pages.learn.from_scratch.lesson_pages import scores
 from selfattn.lessons import tiny_model, typed_numbers
 
 
@@ -39,4 +39,4 @@ def test_a_sentence_of_the_tiny_model_has_whole_numbers_from_1_to_50(text):
 
 def test_a_zero_vector_has_no_angle():
     with pytest.raises(ValueError, match="zero vector"):
-        dot_product.cosine(torch.zeros(2), torch.ones(2))
+        scores.cosine(torch.zeros(2), torch.ones(2))

@@ -38,7 +38,8 @@ class StageView extends View {
     const planes = this.planes.map(({ node }) => node);
     const side = element("div", planes.length > 1 ? "side two" : "side", [...table, ...sentences, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
-    return [element("div", about, [this.finding, side, element("p", "small note", data.note)])];
+    const sum = data.sum.length ? [sumPart(data)] : [];
+    return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
   /** Light a word's row, and write its arithmetic. */
@@ -264,6 +265,15 @@ function footOf(column, words) {
     ...(column.kind === "share" ? [element("div", "budget", parts)] : []),
     element("span", "small", text),
   ]);
+}
+
+/** Vectors side by side, which make the last one. */
+function sumPart({ sum }) {
+  const parts = sum.map((column) => {
+    const cells = filled(cellsOf(column, 0), { "data-name": `${column.name} 0` });
+    return element("div", {}, [element("div", "head", element("strong", {}, column.title)), cells]);
+  });
+  return element("div", "sum", parts);
 }
 
 /** Sentences with one word in the colour of its sense. */
