@@ -81,7 +81,7 @@ def steps(
     name: str,
     finding: str,
     charts: Mapping[str, Drawing],
-    *lines: str,
+    *,
     columns: int = 0,
     width: int | Literal["stretch"] = "stretch",
     key: str | None = None,
@@ -92,7 +92,7 @@ def steps(
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
-        show_panel(lesson_panel(name, finding, charts, *lines, columns=columns, **said), key=key)
+        show_panel(lesson_panel(name, finding, charts, columns, **said), key=key)
 
 
 def kernel(

@@ -17,6 +17,6 @@ TERMS = {
     "context": "Every value times its weight, added up, is the **context**: what a word takes home from its sentence.",
     "head": "A **head** is one of a layer's attention computations, with its own queries, keys and values; heads count from 0.",
     "layer": "A **layer** is one step of an encoder, several attention computations side by side; layers count from 0.",
-    "residual": "The blend doesn't replace the word: it is *added* to the word's own vector (the **residual**).",
+    "residual": "The blend doesn't replace the word's own vector, it is added to it: such an adding is called **residual**.",
     "hidden state": "A **hidden state** is a token's vector between two layers.",
 }

@@ -59,9 +59,14 @@ class Column:
             "kind": "cells" if self.ends is None else "share" if self.ends == SHARE else "bars",
             "ends": self.reach, "across": rows.shape[1],
             "rows": [] if empty else _rows(rows), "tips": [] if empty else list(map(list, self.tips)),
-            "above": self.above and {"title": self.above[0], "rows": [] if empty else _rows(self.above[1])},
+            "above": self.above and {"title": self._above(empty), "rows": [] if empty else _rows(self.above[1])},
             "foot": self.foot and {"title": self.foot[0], "row": [] if empty else _rows(self.foot[1].reshape(1, -1))[0]},
         }  # fmt: skip
+
+    def _above(self, empty: bool) -> str:
+        """What is above, with the shape of a matrix that isn't asked for."""
+        title, matrix = self.above or ("", torch.empty(0))
+        return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
     def chart(self, words: Sequence[str]) -> Drawing:
         """The column as a static picture."""
@@ -177,7 +182,7 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}
     live = Live("stage", stage_data(scene, outline, stop, answered=True))
-    return replace(lesson_panel("stage", scene.finding, charts, columns=4), alt=live.data["about"], live=live)
+    return replace(lesson_panel("stage", scene.finding, charts, 4), alt=live.data["about"], live=live)
 
 
 def _about(scene: Scene, answered: bool) -> str:

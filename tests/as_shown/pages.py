@@ -45,7 +45,7 @@ STOP_FIELDS: dict[str, View] = {
     "magnitude": {"example": "the source's", "query": "2, 1"},
     "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
-    "causal-mask": {"source": "real", "sentence": "One two three.", "head": "L2 H5", "hidden": "the word itself"},
+    "causal-mask": {"source": "real", "sentence": "One two three.", "head": "L2 H5"},
     "padding-mask": {"sentence": "One two three.", "extra": 5, "head": "L2 H5"},
     "mix": {"sentence": "loan"},
     "geometry": {"query of “it”": "1, 3"},

@@ -50,7 +50,7 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     expect(page.get_by_text("Take with you.")).to_have_count(0)
     stage.evaluate("node => { node.marked = true; }")
     press(page, "Just show me")
-    expect(stage.locator(".finding")).to_contain_text("6 vectors after layer 5.")
+    expect(stage.locator(".finding")).to_have_text('After layer 5, the last, "bank" has 6 vectors.')
     expect(page.get_by_text("Take with you.")).to_be_visible()
     page.get_by_text("For class:").scroll_into_view_if_needed()
     for button in ("previous", "next"):  # the strip has stayed

@@ -69,16 +69,16 @@ def test_before_the_answer_what_is_asked_is_empty(shown):
 def test_a_row_writes_its_arithmetic_by_mouse_and_by_keyboard(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
-    expect(line).to_have_text("river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)")
+    expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")
     page.locator("[data-name='value 1']").hover()
-    expect(line).to_have_text("bank: 0.31 × [0, 0] = [0.00, 0.00] (rounded)")
+    expect(line).to_have_text("bank: 0.312 × [0, 0] = [0.00, 0.00]")
     page.locator(".word").first.focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")
     assert focused(page) == "word 4"
-    expect(line).to_contain_text("river: 0.63")
+    expect(line).to_contain_text("river: 0.633")
     expect(page.locator(".word").last).to_have_accessible_name(
-        "river: weight 0.63; value −3, 3; weight × value −1.90, 1.90. river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)"
+        "river: weight 0.63; value −3, 3; weight × value −1.90, 1.90. river: 0.633 × [−3, 3] = [−1.90, 1.90]"
     )
 
 

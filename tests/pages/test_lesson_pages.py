@@ -24,6 +24,7 @@ from selfattn.analysis.what_if import four_ways
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.dashboard.navigation import ENTRIES
+from selfattn.encoders.capture import Head
 from selfattn.lessons import worked_example
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.lessons.terms import TERMS
@@ -133,7 +134,10 @@ def test_a_question_stands_before_its_answer_which_has_no_place_of_its_own():
 
 def test_a_guess_or_just_show_me_reveals_the_answer():
     answer = "one word takes nearly all the weight"
-    for guess, said in ((answer, f":green[**Yes: {answer}.**]"), ("nothing much", f"Answer: **{answer}**.")):
+    for guess, said in (
+        (answer, f":green[**Yes: {answer}.**]"),
+        ("nothing much: river leads as before", f"Answer: **{answer}**."),
+    ):
         at = stop("scaling", reveal=False)
         at.radio(key="scaling.prediction").set_value(guess).run()
         assert said in words(at) and live(at, "stage")["finding"].startswith("At d_k = 512")
@@ -503,18 +507,12 @@ def encoder_shares(encoder):
     return (runs - own).double() @ way / way.square().sum()
 
 
-@pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
-def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
-    at = stop("causal-mask", source="real")
-    change(at, "causal-mask", sentence="One two three.", head="L3 H7", hidden=hidden)
+def test_the_four_ways_hide_the_words_after_each(encoder):
+    at = change(stop("causal-mask", source="real"), "causal-mask", sentence="One two three.", head="L3 H7")
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
-    allowed = {
-        "the words after it": torch.ones(n, n, dtype=torch.bool).tril(),
-        "the word itself": ~torch.eye(n, dtype=torch.bool),
-        "the special tokens": torch.tensor([token not in ("[CLS]", "[SEP]") for token in encoding.tokens]).expand(n, n),
-    }[hidden]
-    assert_drawn(charts(at), *(way.weights for way in four_ways(encoding.trace(3, 7), allowed)))
+    ways = four_ways(encoding.trace(3, 7), torch.ones(n, n, dtype=torch.bool).tril())
+    assert_drawn(charts(at), *(way.weights for way in ways))
     assert len({str(mark(chart, "rect").domain("color")) for chart in charts(at)}) == 1
 
 
@@ -560,6 +558,10 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         unread = encoder.model(input_ids=ids, attention_mask=seen).last_hidden_state[0, list(a.positions)].mean(0)
     unsaid = last(encoder.encode("The bank of the.").places("bank")[0])
     moved = [(each - last(a)).double() @ own / own.square().sum() for each in (unsaid, normalize(unread, dim=0))]
-    assert re.findall(r"(\d+) %", STOPS["real-head"].reason) == [f"{100 * float(share):.0f}" for share in moved]
+    details = opened("real-head").main.expander[1].text[0].value
+    assert re.findall(r"(\d+) %", details) == [f"{100 * float(share):.0f}" for share in moved]
+    alone = encoder.hide(a.sentence.text, a.positions, [tuple(river)], heads=[[Head(0, 10)]])[0]
+    share = float((normalize(alone, dim=0) - last(a)).double() @ own / own.square().sum())
+    assert f"moves *bank* only {100 * share:.0f} %" in STOPS["real-head"].idea
     given = float(a.sentence.weights(0, 10)[list(a.positions), river].squeeze())
     assert f"Head 10 of layer 0 gives *river* {given:.2f}" in STOPS["real-head"].idea

@@ -1,4 +1,4 @@
-"""A lesson's panel: its charts in any look, their numbers, and its lines of code."""
+"""A lesson's panel: its charts in any look, and their numbers."""
 
 import pandas as pd
 import vl_convert
@@ -13,12 +13,11 @@ FRAME = pd.DataFrame({"token": ["not", "good"], "weight": [0.75, 0.25]})
 
 def panel(columns=0):
     charts = {title: drawing(bar_list, FRAME, "weight", width=100) for title in ("One", "Other")}
-    return lesson_panel("two", "Not leads.", charts, "weights", "own = 1", columns=columns, note="A note.")
+    return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
 def test_lesson_panel():
     made = panel()
-    assert made.code == "weights = exponentials / total.clamp(min=1)\nown = 1"
     assert (made.alt, made.note) == ("Not leads. Drawn: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
 

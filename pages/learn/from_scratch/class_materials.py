@@ -8,8 +8,9 @@ from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
 MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to vote and do one thing
 LAST = "Follow *On: guess which word*, and let the class type a sentence of its own. The worksheet is for home"
 ASKED = {  # by pupils, at the last stop and at some others
-    "Why does *The* count nearly as much as *loan*, 10 % and 12 %?": "Neither does: moves under 21 % are noise, as many go the "
-    "wrong way. No single word of this sentence settles the sense; *approved* and *loan* hidden together move *bank* 29 %.",
+    "Why does *The* count nearly as much as *loan*, 10 % and 12 %?": "Neither does: over many sentences, moves under 21 % go the "
+    "wrong way too often to count. No single word of this sentence settles the sense; *approved* and *loan* hidden together move "
+    "*bank* 29 %.",
     "Why does *bank* attend to itself?": "Its key fits its own query, too. What it hands itself changes nothing in the hand-made "
     "head, whose value of *bank* is [0, 0].",
     "Who wrote the numbers?": "Those of the hand-made head, we did. Those of the real encoder come from training alone.",

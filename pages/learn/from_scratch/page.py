@@ -4,6 +4,7 @@ The address names the stop (?stop=hide-a-word), so that a link can open any of t
 """
 
 import zlib
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -19,48 +20,6 @@ from selfattn.lessons.terms import TERMS
 from selfattn.panel import Live
 from selfattn.views.stage import Scene, stage_data, stage_panel
 
-# Arrow and Page keys change the stop: a projector's remote sends them. PageDown first scrolls to the end of a long stop.
-# Fields that use these keys keep them.
-KEYS = """
-<script>
-if (!window.selfattnSteps) {
-  window.selfattnSteps = true;
-  const steps = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous" };
-  const own = "input, textarea, select, canvas, [role=slider], [role=radio], [role=listbox], [role=grid]";
-  addEventListener("keydown", (event) => {
-    const step = steps[event.key], button = step && document.querySelector(`.st-key-${step} button`);
-    if (!button || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return;
-    if (event.composedPath()[0].closest?.(own)) return; // within a component, too
-    event.preventDefault();
-    const main = document.querySelector("[data-testid=stMain]");
-    const below = main.scrollHeight - main.clientHeight - main.scrollTop;
-    const way = { PageDown: below > 40 && 1, PageUp: main.scrollTop > 40 && -1 }[event.key];
-    if (way) return main.scrollBy({ top: way * 0.85 * main.clientHeight });
-    button.click();
-    main.scrollTo(0, 0);
-  });
-}
-</script>
-"""
-
-# A printed stop is one page: its picture beside its question and the answer, without what one would click.
-CLICKED = ("Expander", "TextInput", "NumberInput", "Slider", "Selectbox", "Checkbox", "Button", "Popover")
-PRINT = (
-    "@media print{@page{size:A4;margin:8mm}[data-testid=stSidebar],[data-testid=stHeader],.st-key-ways_on,.st-key-for_class,"
-    "[data-testid=stLayoutWrapper]:has(>.st-key-strip),"
-    f"[data-testid=stMain] :is({','.join(f'[data-testid=st{each}]' for each in CLICKED)}){{display:none!important}}"
-    "[data-testid=stMainBlockContainer]{padding:0!important;zoom:.62}.st-key-sides{display:flex!important}}"
-)
-
-# For a projector: hide the sidebar and enlarge the stop, its picture as wide as the window, so that the last row can read it.
-PROJECTOR = (
-    "[data-testid=stSidebar],[data-testid=stHeader],[data-testid=stMain] .st-key-for_class{display:none}"
-    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35;padding:.4rem 1.5rem}"
-    ".st-key-sides{flex-direction:column!important}.st-key-sides>*{width:100%!important;max-width:none!important;flex:none!important}"
-    ".st-key-sides [data-testid=stRadio] [role=radiogroup]{flex-flow:row wrap!important;gap:0 1.5rem}}"
-    "[data-testid=stLayoutWrapper]:has(>.st-key-strip){padding-top:.3rem!important;margin-top:-1.8rem!important}"
-)
-
 
 def go(slug: str) -> None:
     """Put a stop into the address, and remove ?reveal=yes: it belongs to one stop only."""
@@ -74,15 +33,11 @@ def step(way: str, slug: str | None) -> None:
     st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=way.lower())
 
 
-def show_strip(projected: bool) -> None:
+def show_strip() -> None:
     """Draw the strip that stays in sight: Previous, the picker of stops, Next."""
-    st.html(
-        "<style>.st-key-sides>:last-child{flex:1 1 280px!important;max-width:760px}"  # beneath the picture as wide as it
-        ".st-key-tools_later{display:none}"  # until the answer
-        "[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
-        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}{PRINT}{PROJECTOR if projected else ''}</style>{KEYS}",
-        unsafe_allow_javascript=True,
-    )
+    behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_theme().background}}}"
+    looks = Path(__file__).with_suffix(".html").read_text("utf-8")
+    st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
         step("Previous", before)
         st.selectbox(
@@ -118,9 +73,12 @@ def show_stage(scene: Scene | None, answered: bool) -> None:
 
 def ask() -> bool:
     """Tell the idea, ask the question, explain the new terms, and return whether it is answered."""
-    teaching.prose(stop.idea)
+    if not projected:
+        teaching.prose(stop.idea)
     options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # an order that hides the answer
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
+    if projected:  # the class sees the picture and the question
+        teaching.prose(stop.idea)
     teaching.explain(*(term for term in stop.terms if TERMS[term] not in stop.idea))
     return answered
 
@@ -143,7 +101,7 @@ stop, this_page().name = STOPS[here], f"from-scratch-{here}"
 before, after = neighbours(here)
 session.STOP.set(here)
 projected = st.session_state.get(session.PROJECTOR, st.query_params.get(session.PROJECTOR) == "true")
-show_strip(projected)
+show_strip()
 heading(stop.title)
 picture, numbers = teaching.sides()
 draw, scene = stop.function(), None

@@ -29,16 +29,24 @@ class StageView extends View {
 
   parts() {
     const { data } = this;
+    const cells = data.columns.filter(({ kind }) => kind === "cells");
+    const numbers = [...cells, ...data.sum].flatMap(({ rows, above, foot }) => [
+      rows,
+      above?.rows ?? [],
+      foot?.row ?? [],
+    ]);
+    this.largest = Math.max(1, ...numbers.flat(2).map((value) => Math.abs(value) || 0)); // one scale for all cells
     this.finding = element("p", { class: "finding", "aria-live": "polite" }, data.finding);
     this.line = element("p", "line");
-    const table = data.columns.length ? [element("div", "numbers", [tablePart(this), this.line])] : [];
+    const left = [...(data.sentences.length ? [sentencesPart(data)] : [])];
+    if (data.columns.length) left.push(tablePart(this), this.line);
     const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
-    for (const each of table) each.style.flexBasis = `min(100%, ${room}px)`; // beside a plane where both have room
-    const sentences = data.sentences.length ? [sentencesPart(data)] : [];
+    const table = element("div", "numbers", left);
+    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a plane where both have room
     const planes = this.planes.map(({ node }) => node);
-    const side = element("div", planes.length > 1 ? "side two" : "side", [...table, ...sentences, ...planes]);
+    const side = element("div", planes.length > 1 ? "side two" : "side", [table, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
-    const sum = data.sum.length ? [sumPart(data)] : [];
+    const sum = data.sum.length ? [sumPart(this)] : [];
     return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
@@ -143,11 +151,11 @@ function tablePart(view) {
   const heads = columns.map((column) =>
     element("div", "head", [element("strong", {}, column.title), element("span", "small", column.shape)]),
   );
-  const above = anyAbove ? columns.map((column) => abovePart(column)) : [];
+  const above = anyAbove ? columns.map((column) => abovePart(view, column)) : [];
   const rows = words.map((_, row) => [
     labels[row],
     ...columns.map((column) => {
-      const node = (column.kind === "cells" ? cellsOf : barOf)(column, row);
+      const node = column.kind === "cells" ? cellsOf(view, column, row) : barOf(column, row);
       return filled(node, {
         "data-row": row,
         "data-name": `${column.name} ${row}`,
@@ -155,7 +163,7 @@ function tablePart(view) {
       });
     }),
   ]);
-  const feet = anyFoot ? columns.map((column) => footOf(column, words)) : [];
+  const feet = anyFoot ? columns.map((column) => footOf(view, column)) : [];
   const node = element("div", "table", [
     ...(anyAbove ? [element("span"), ...above] : []),
     element("span"),
@@ -186,15 +194,14 @@ function printed({ kind, places }, value) {
 }
 
 /** A row of numbers as cells, blue above 0 and red below. */
-function cellsOf(column, row) {
+function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
-  const node = element("div", "cells", cellsFor(column, values, column.tips[row]));
+  const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
   assign(node, "data-full", column.rows.length ? "yes" : null);
   return node;
 }
 
-function cellsFor(column, values, tips) {
-  const largest = Math.max(1, ...[...column.rows.flat(), ...values].map((value) => Math.abs(value) || 0));
+function cellsFor({ largest }, column, values, tips) {
   return values.map((value, i) => {
     const node = element(
       "span",
@@ -208,11 +215,10 @@ function cellsFor(column, values, tips) {
 }
 
 /** The matrix that makes a column, or the query that its keys meet; "?" where that is asked. */
-function abovePart(column) {
+function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
-  const made = { ...column, rows };
-  const cells = rows.map((values) => element("div", "cells", cellsFor(made, values)));
+  const cells = rows.map((values) => element("div", "cells", cellsFor(view, column, values)));
   const unknown = element("div", "unknown", "?");
   const node = element("div", { class: "above", "data-name": `above ${column.name}` }, [
     element("span", "small", title),
@@ -231,6 +237,8 @@ function barOf(column, row) {
   const track = element("span", "track", low < 0 ? zero : []);
   const node = element("div", { class: `amount ${column.kind}`, "data-tip": column.tips[row]?.[0] ?? null }, [track]);
   node.append(element("span", "number", value === null ? "" : printed(column, value)));
+  const digits = column.rows.map(([each]) => printed(column, each).length);
+  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // zeros line up
   assign(node, "data-full", value === null ? null : "yes");
   if (typeof value !== "number") return node;
   const inside = Math.max(low, Math.min(high, value));
@@ -244,18 +252,21 @@ function barOf(column, row) {
 }
 
 /** Under a column: its sum; under shares the budget that they divide. */
-function footOf(column, words) {
+function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
   const about = { class: "foot", "data-name": `foot ${column.name}`, "data-full": row.length ? "yes" : null };
   const values = row.length ? row : Array(column.across).fill(null);
   if (column.kind === "cells")
-    return element("div", about, [element("div", "cells", cellsFor(column, values)), element("span", "small", title)]);
+    return element("div", about, [
+      element("div", "cells", cellsFor(view, column, values)),
+      element("span", "small", title),
+    ]);
   const parts = column.rows.map(([value], i) => {
     const part = element(
       "span",
-      { class: "part", "data-tip": `${words[i]} ${printed(column, value)}`, "data-row": i },
-      value > 0.15 ? words[i] : "",
+      { class: "part", "data-tip": `${view.data.words[i]} ${printed(column, value)}`, "data-row": i },
+      value > 0.15 ? view.data.words[i] : "",
     );
     part.style.width = `${100 * value}%`;
     return part;
@@ -268,9 +279,9 @@ function footOf(column, words) {
 }
 
 /** Vectors side by side, which make the last one. */
-function sumPart({ sum }) {
-  const parts = sum.map((column) => {
-    const cells = filled(cellsOf(column, 0), { "data-name": `${column.name} 0` });
+function sumPart(view) {
+  const parts = view.data.sum.map((column) => {
+    const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });
     return element("div", {}, [element("div", "head", element("strong", {}, column.title)), cells]);
   });
   return element("div", "sum", parts);

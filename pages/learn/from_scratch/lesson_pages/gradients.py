@@ -15,11 +15,6 @@ from selfattn.kernel import attend
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
 from selfattn.views.lesson import drawing
 
-LEARN = (
-    "gradient = torch.autograd.grad(weights[0, target], (query, key))",
-    "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
-)
-
 
 def learned(picture, answered: bool) -> None:
     """A weight's gradient, and the weights on the way that it leads."""
@@ -41,7 +36,7 @@ def learned(picture, answered: bool) -> None:
     finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
         note = "Blue numbers should grow, red ones shrink."
-        teaching.steps("gradient", finding, charts, "weights", *LEARN, note=note, answered=answered)
+        teaching.steps("gradient", finding, charts, note=note, answered=answered)
         if answered:
             teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
 

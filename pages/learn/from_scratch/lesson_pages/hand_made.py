@@ -12,11 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from selfattn.analysis.steps import head_steps
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode
-from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.encoders.capture import Head
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, LAST, MATRICES, WORDS, Bank, compute, embeddings_of
 from selfattn.numbers import decimal, plain, vector, weight
@@ -38,16 +34,16 @@ def soft_lookup() -> Scene:
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    help_ = "Divides the fits: low, and the lookup is hard; high, and every drawer counts equally."
-    temperature = st.select_slider("Temperature", TEMPERATURES, 1.0, key="soft-lookup.t", help=help_)
+    name = "Temperature T: low is hard, high is even"
+    temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own("soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}).values()
-    key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
+    key = torch.stack(keys)
     scale = made.scale / temperature  # at 1 as in the head: the stop on √d_k says why
-    soft, longer = (attend(query[None], labels, water, scale=scale) for labels in (key, 10 * key))
+    soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # a hard lookup opens the first of equals
     return Scene(
-        f'"{drawers[best]}" fits best: hard it gets all, soft {decimal(soft.weights[0, best])}, with labels × 10 '
-        f"{decimal(longer.weights[0, best])}.",
+        f'"{drawers[best]}" fits best: a hard lookup takes it alone, a soft one gives it {decimal(soft.weights[0, best])}, '
+        f"with labels ten times as long {decimal(longer.weights[0, best])}.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -59,7 +55,7 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note=f"About water, hard hands over {decimal(water[best, 0], 1)}, soft {decimal(soft.context[0, 0], 1)}.",
+        note="Soft: e to the power of fit ÷ √2, as shares of 1: stops 5 and 6 say how.",
     )
 
 
@@ -76,7 +72,7 @@ def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
 
 def projections() -> Scene:
     """Three matrices make a query, a key and a value of each embedding; the thread's, or Raschka's."""
-    if teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"}) == "bank":
+    if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own("projections", embeddings_of("river")))
         return _projected(made.words, made.embeddings, MATRICES, made.trace)
     typed = teaching.own("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
@@ -101,12 +97,13 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
     for role, matrix in zip(("query", "key", "value"), matrices):
         rows, name = getattr(trace, role), role[0].upper()
         tips = [[product(x, w, value) for w, value in zip(matrix.T, each)] for x, each in zip(embeddings, rows)]
-        above = f"W_{name} {d_model} × {d_k}", matrix
+        above = f"W_{name}", matrix
         columns.append(Column(role, f"{name} = X W_{name}", rows, None, f"{n} × {d_k}", above, tips=tips, asked=True))
         spelled.append(f"the {role} {vector(rows[row], columns[-1].places or None)}")
     return Scene(
-        f'"{words[row]}" becomes {spelled[0]}, {spelled[1]} and {spelled[2]}.', words, columns, asks=row, lit=row,
-        lines=[f"{word}, first number of its query: {tips[0]}" for word, tips in zip(words, columns[1].tips)],
+        f'Three matrices of {d_model} × {d_k} make of "{words[row]}" {spelled[0]}, {spelled[1]} and {spelled[2]}.',
+        words, columns, asks=row, lit=row,
+        lines=[f"{word} × first column of W_Q: {tips[0]}" for word, tips in zip(words, columns[1].tips)],
         note=f"n = {n} words, d_model = {d_model} numbers each, d_k = {d_k} in a query.",
     )  # fmt: skip
 
@@ -126,13 +123,14 @@ def mix() -> Scene:
     mixed = [
         Mark(f"value {n}", word, value, ZERO, "", share)
         for n, (word, value, share) in enumerate(zip(words, trace.value, weights.tolist()))
-    ] + [
+    ]
+    mixed += [Mark("context", "context", context, ZERO, "ink", 0.1, asked=True)]
+    mixed += [
         Mark(f"handed {n}", "", after, start, "chain", before=(ZERO, value), asked=True)
         for n, (start, after, value) in enumerate(zip(ends, ends[1:], trace.value))
         if value.any()
     ]
     compared.append(Mark("query", "bank asks", query, ZERO, "ink", 0.1))
-    mixed.append(Mark("context", "context", context, ZERO, "ink", 0.1, asked=True))
     return Scene(
         f'The context of "bank" is {vector(context, 2)}.',
         words,
@@ -148,7 +146,8 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick: a large score, then a large weight; red: a score below 0. Dashed: weight × value, to the context.",
+        note="Thick: a large score, then a large weight; red: a score below 0; dashed: weight × value, one after the other. W_V "
+        "made the values: money less water, and water less money.",
     )  # fmt: skip
 
 
@@ -161,7 +160,7 @@ def _handed(made: Bank) -> list[str]:
     """Of each word: its weight times its value."""
     shares, values = made.trace.weights[BANK], made.trace.value
     return [
-        f"{word}: {weight(share)} × {vector(value)} = {vector(share * value, 2)} (rounded)"
+        f"{word}: {decimal(share, 3)} × {vector(value)} = {vector(share * value, 2)}"
         for word, share, value in zip(made.words, shares.tolist(), values)
     ]
 
@@ -170,15 +169,15 @@ def residual() -> Scene:
     """The whole search of "bank" in one picture, to what is added to its own vector, and layer norm."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own("residual", embeddings_of(sentence)))
-    _real()
     trace, own = made.trace, made.embeddings[BANK]
     mean, spread = made.total.mean(), made.total.std(unbiased=False)
     normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
     added = {"own vector": own, "+ context × W_O": made.added, "= sum": made.total, "layer norm": normed}
     nothing = float(made.added.abs().max()) == 0
-    about = "neither" if nothing else ABOUT[int(made.total[:2].argmax())]
+    numbers = [f"{name} {decimal(value)}" for value, name in sorted(zip(made.total[:2].tolist(), ABOUT), reverse=True)]
+    more, less = numbers
     return Scene(
-        f'After the head, "bank" is more about {about}: {vector(made.total[:2], 2)}.',
+        'After the head, "bank" is ' + ("what it was." if nothing else f"more about {more} than {less}."),
         made.words,
         (
             Column("key", "key", trace.key, above=("“bank” asks", trace.query[[BANK]])),
@@ -187,37 +186,25 @@ def residual() -> Scene:
             Column("handed", "weight × value", trace.weights[BANK][:, None] * trace.value,
                    foot=("= the context", trace.context[BANK])),
         ),
-        (meaning(made, own, made.total),),
+        (meaning(made, own, made.total, "before"),),
         [Column(name, name, values[None], asked=values is not own) for name, values in added.items()],
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note=f"Money, water, glue. W_O halves the context. Layer norm: minus the mean {decimal(mean)}, ÷ the spread "
-        f"{decimal(spread)}.",
+        note=f"Money, water, glue. Layer norm: minus the mean, {decimal(mean)}, so what is less comes out negative; ÷ the "
+        f"spread, {decimal(spread)}.",
     )  # fmt: skip
 
 
-def meaning(made: Bank, start: Tensor, end: Tensor) -> Plane:
-    """The words by money and water, and "bank" on its way from one vector to another."""
+def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
+    """The words by money and water, and "bank" on its way from one vector to another; was: what the first one is called."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]
     moved = Mark("bank", "bank", last, first, "ink", 0.15, before=(first, first))
-    return Plane("meaning", "What a word is about", [*marks, moved], square(made.embeddings[:, :2], first, last),
+    marks += [Mark("was", was, first, kind="ink", asked=True), moved]
+    return Plane("meaning", "What a word is about", marks, square(made.embeddings[:, :2], first, last),
                  ("money →", "↑ water"))  # fmt: skip
-
-
-def _real() -> None:
-    """What a real head adds to "bank", beside the length of the vector that it is added to."""
-    encoder = current_encoder()
-    if not encoder.recomputable:
-        return
-    encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
-    steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
-    if "output" in steps:
-        added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
-        said = f'{teaching.REAL} A real head, {head}, adds a vector of length {added} to that of "bank", {own} long.'
-        st.text(said, width="stretch")
 
 
 def hide_a_word() -> Scene:
@@ -228,13 +215,13 @@ def hide_a_word() -> Scene:
     named = {at: f"{at + 1} {words[at]}" for at in others}
     hidden = st.selectbox("Hide from “bank”", others, LAST - 1, named.__getitem__, key="hide-a-word.hidden")
     before, after = compute(sentence), compute(sentence, hidden=hidden)
-    left = 1 - float(before.trace.weights[BANK, hidden])
+    lost = float(before.trace.weights[BANK, hidden])
     shares = [made.trace.weights[BANK] for made in (before, after)]
     lines = [
-        f"{word}: {decimal(one, 3)} / {decimal(left, 3)} = {weight(other)} (rounded)"
+        f"{word}: {decimal(one, 3)} / (1 − {decimal(lost, 3)}) = {weight(other)}"
         for word, one, other in zip(words, *(each.tolist() for each in shares))
     ]
-    lines[hidden] = f"{words[hidden]}: hidden, so e^−∞ = 0"
+    lines[hidden] = f"{words[hidden]}: hidden, so e^(−∞) = 0"
     as_it_is, without = (decimal(each[BANK]) for each in shares)
     return Scene(
         f'With "{words[hidden]}" hidden, "bank" gives itself {without} instead of {as_it_is}.',
@@ -244,7 +231,7 @@ def hide_a_word() -> Scene:
             Column("weights", "weight as it is", shares[0], SHARE),
             Column("hidden", "with it hidden", shares[1], SHARE, asked=True),
         ),
-        (meaning(before, before.total, after.total),),
+        (meaning(before, before.total, after.total, "as it is"),),
         asks=BANK,
         lit=BANK,
         hidden=hidden,

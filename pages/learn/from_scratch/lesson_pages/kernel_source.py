@@ -50,7 +50,7 @@ def kernel(picture, answered: bool) -> None:
     examples = {  # the trace, its tokens, the token that asks (-1: none of them) and its name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
         "it": (worked_example.compute(), TOKENS, -1, "it"),
-        "Raschka's six words": (project()[1], SIX_WORDS, 1, ""),
+        "six words of a book": (project()[1], SIX_WORDS, 1, ""),
         **_layer(),
     }
     which = teaching.example("kernel", tuple(examples))

@@ -24,7 +24,7 @@ from selfattn.examples import NEUTRAL_SENTENCES, STATIC_WORD_SENTENCES
 from selfattn.numbers import cosine
 from selfattn.senses.nearest_centroid import cosines
 from selfattn.views.lesson import drawing
-from selfattn.views.stage import Mark, Plane, Scene
+from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene
 
 SENSES = ("water", "water", "money", "money", "money", "water")
 WORD, LANDMARKS, TEXT = "one-vector.word", "one-vector.landmarks", "one-vector.text"  # keys of the session
@@ -68,12 +68,20 @@ def one_vector() -> Scene:
     nearer = [sense for sense, (one, other) in zip(senses, every[stage].tolist()) if one > other]
     counted = ", ".join(f"{nearer.count(sense)} of {senses.count(sense)} of {sense}" for sense in hues)
     n = len({tuple(each) for each in every[stage].mul(1e4).round().tolist()})
-    said = f' Nearer to "{first}": {counted}.' if hues and stage > TABLE else ""
-    axes, corners = (f"cosine with {first} →", f"↑ cosine with {second}"), (f"nearer to {second}", f"nearer to {first}")
+    axes = f"cosine with “{first}” alone →", f"↑ cosine with “{second}” alone"
+    means = baselines(places, senses, (), encoder.n_layers).set_index("stage").loc[[stage]]
+    last = ", the last" if stage == encoder.n_layers else ""
     return Scene(
-        f"{'One vector' if n == 1 else f'{n} vectors'} {_stage_name(stage)}.{said}",
-        planes=[Plane("meaning", f'Where "{word}" is', dots, (ends, ends), axes, corners)],
+        f'{_stage_name(stage).capitalize()}{last}, "{word}" has {"one vector" if n == 1 else f"{n} vectors"}.',
+        list(means["pairs"]) if hues else (),
+        [Column("cosine", "mean cosine", torch.tensor(means["cosine"].tolist()), SHARE, asked=True)] if hues else (),
+        planes=[
+            Plane(
+                "meaning", f'Where "{word}" is', dots, (ends, ends), axes, (f"nearer to {second}", f"nearer to {first}")
+            )
+        ],
         sentences=[(*_parts(placed), hues.get(sense, "")) for placed, sense in zip(places, senses)],
+        note=f"Nearer to “{first}” than to “{second}”: {counted}." if hues else "",
     )
 
 
@@ -135,7 +143,7 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
-    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)
+    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # none: left out
     rows = [
         (stage, name, float(cosines(vectors(where, stage))[chosen.triu(1)].mean()))
         for name, (where, chosen) in compared.items()

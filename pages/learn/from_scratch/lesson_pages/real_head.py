@@ -1,6 +1,7 @@
 """The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,11 +18,18 @@ from selfattn.lessons.one_head_by_hand import REAL
 
 
 def real_head(answered: bool) -> None:
-    """The main view's own figure. Before the answer a click on a word answers the question, too."""
+    """The main view's own sentences and way. Before the answer a click on a word answers the question, too."""
+    encoder, pair = current_encoder(), _pair()
     for note in _hidden().notes:
         st.text(note)
-    panel, states = panel_of(current_encoder(), _pair(), guess=not answered), () if answered else ("guess",)
-    show_panel(panel, choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
+    panel = panel_of(encoder, pair, guess=not answered)
+    live = panel.live.changed(alone=True)
+    if not answered:
+        way = panel_of(encoder, pair).live.data["way"]
+        asked = "With “river” hidden from the “bank” of A, how far does its dot go?"
+        live = live.changed(finding=asked, way=way and {**way, "level": None})
+    states = () if answered else ("guess",)
+    show_panel(replace(panel, live=live), choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
 
 
 def answer(options: Sequence[str]) -> str:
@@ -30,6 +38,14 @@ def answer(options: Sequence[str]) -> str:
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
     return options[1] if share > 0.75 else options[0] if share > 0.25 else options[2]
+
+
+def real_head_details() -> None:
+    """What half of the way means in the bundled encoder."""
+    st.expander("Details: half way").text(
+        "In “The bank of the.” the encoder of this site puts “bank” at 48 % of the way: undecided. Hidden from the other words, "
+        "too, “river” moves it no farther: 50 %."
+    )
 
 
 def _pair() -> Pair:

@@ -71,9 +71,9 @@ def _compared(
         Mark(f"key {shown}", [*named, names[shown]][1], key, ZERO, "", 0.3),
     )
     bounds = (ends, ends) if ends else square(query, key)
+    below = ", ".join(f'"{name}"' for name, score in zip(names, scores) if score < 0 and name != names[shown])
     return Scene(
-        f'"{names[shown]}" scores {plain(float(query @ key))}: length {query.norm():.2f} × length {key.norm():.2f} × cosine '
-        f"{decimal(angle)}.",
+        f'"{names[shown]}" scores {product(query, key, query @ key)}{f"; below 0 are {below}" if below else ""}.',
         names,
         (
             Column("key", "key", keys, above=(title, query[None])),
@@ -84,7 +84,8 @@ def _compared(
         asks=asks,
         lit=shown,
         lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
-        note="A large score means a small angle only among vectors of one length.",
+        note=f"The same: length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score means a "
+        "small angle only among vectors that are equally long.",
     )
 
 
@@ -113,9 +114,8 @@ def magnitude(picture, answered: bool) -> None:
         f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "
         f"{decimal(long.cosine)} and {decimal(short.cosine)}."
     )
-    own = "cosine = scores / (query.norm() * key.norm())   # not in attention"
     with picture:
-        teaching.steps("key length", finding, charts, "scores", "scaled", own, columns=2, answered=answered)
+        teaching.steps("key length", finding, charts, columns=2, answered=answered)
         if answered:
             teaching.prose(
                 f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of "
@@ -141,23 +141,25 @@ def scaling() -> Scene:
     shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
     scaled = grown * d_k**-0.5
     return Scene(
-        f"At d_k = {d_k} the largest weight is: {', '.join(f'{name} {decimal(each.max())}' for name, each in shares.items())}.",
+        f"At d_k = {d_k} the largest weight is {decimal(shares['divided'].max())} with the division, "
+        f"{decimal(shares['left alone'].max())} without.",
         words,
         (
             Column("score", "score", grown, (-1.0, 1.0)),
-            Column("scaled", "÷ √d_k", scaled, (-3.0, 3.0), asked=True),
+            Column("scaled", "score ÷ √d_k", scaled, (-3.0, 3.0), asked=True),
             *(
-                Column("weights" if name == "divided" else name, name, each, SHARE, asked=True)
+                Column("weights" if name == "divided" else name, f"weight: {name}", each, SHARE, asked=True)
                 for name, each in shares.items()
             ),
         ),
         asks=BANK,
         lit=LAST,
-        lines=[f"{word}: {one:.2f} ÷ √{d_k} = {other:.2f}" for word, one, other in zip(words, grown, scaled)],
-        note=(
-            "Divided, scores and weights are the same at any d_k: river gets 0.63. At d_k = 2 it would have 0.72 undivided. "
-            "One printed formula multiplies by √d_k: all goes to one word."
-        ),
+        lines=[
+            f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
+            for word, one, two, three in zip(words, typed, grown, scaled)
+        ],
+        note="Divided, the weights are the same at any d_k; left alone, river has 0.72 at d_k = 2 already. A lesson's formula "
+        "multiplies by √d_k, a slip: then all goes to one word.",
     )
 
 

@@ -4,8 +4,6 @@ Source: the published numeric example, scores 1, 0.5 and 0, whose weights are pr
 the values.
 """
 
-from collections.abc import Sequence
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -32,7 +30,6 @@ LINES = (  # of the four ways to mask, in their order
     "weights = softmax(scaled) * allowed",
     "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
 )
-WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 SOURCES = {
     "bank": "bank of the river",
     "first": "the first hand-made sentence",
@@ -63,14 +60,15 @@ def three_words() -> Scene:
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
     scaled, powers, weights = trace.masked[0][: len(shown)], together(trace.masked[0].exp()), together(trace.weights[0])
-    total, best = powers.sum(), int(weights.argmax())
+    total, (best, second) = powers.sum(), weights.topk(2).indices.tolist()
     lines = [
         f"{word}: {f'{others} × ' if at == n else ''}e^{decimal(score)} = {decimal(power)}; "
         f"{decimal(power)} / {decimal(total)} = {weight(share)} (rounded)"
         for at, (word, score, power, share) in enumerate(zip(shown, scaled, powers, weights.tolist()))
     ]
     return Scene(
-        f'Of 1, "{shown[best]}" gets {weight(float(weights[best]))}.',
+        f'"{shown[best]}" gets {weight(float(weights[best]))}, {decimal(weights[best] / weights[second], 1)} times the '
+        f'{weight(float(weights[second]))} of "{shown[second]}".',
         shown,
         (
             Column("scaled", "score ÷ √2", scaled, (-3.0, 3.0)),
@@ -80,7 +78,7 @@ def three_words() -> Scene:
         asks=asks,
         lit=best,
         lines=lines,
-        note="The kernel first subtracts the largest score: same weights. Among many words even a good score is diluted.",
+        note="The code first subtracts the largest score; the weights stay. Among many words even a good score is diluted.",
     )
 
 
@@ -113,27 +111,21 @@ def not_symmetric(picture, answered: bool) -> None:
     scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
         note = f"Scores differ by up to {scores} between forth and back."
-        teaching.steps("forth and back", finding, charts, "scores", "weights", note=note, answered=answered)
+        teaching.steps("forth and back", finding, charts, note=note, answered=answered)
 
 
 def causal_mask(picture, answered: bool) -> None:
     """The causal mask and three things that look like it."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
-    special: Sequence[bool] = ()
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
-        trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
+        trace, tokens = encoding.trace(*head), encoding.tokens
     elif source == "bank":
         trace, tokens = one_head_by_hand.compute().trace, WORDS["river"]
     else:
         keys = twelve_tokens.QUERIES_AND_KEYS if source == "first" else twelve_tokens.OF_THE_MAP
         trace, tokens = twelve_tokens.compute(keys), twelve_tokens.TOKENS
-    n = len(tokens)
-    allowed = {"the words after it": lower_triangle(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
-    if any(special):
-        allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
-    hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden")
-    ways = four_ways(trace, allowed[hidden])
+    ways = four_ways(trace, lower_triangle(len(tokens)))
     first, scores, cut, _ = ways
     charts = {
         way.name.capitalize(): teaching.small_map(
@@ -146,12 +138,11 @@ def causal_mask(picture, answered: bool) -> None:
         f"sums to as little as {cut.weights.sum(-1).min():.2f}."
     )
     with picture:
-        teaching.steps("four ways", finding, charts, *LINES, columns=2, answered=answered)
+        teaching.steps("four ways", finding, charts, columns=2, answered=answered)
         if answered:
             st.code("\n".join(LINES), language=None, wrap_lines=True)
             teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
-            # A line of its own: it fits a narrow window.
-            teaching.formula(r"M_{ij} = -\infty \text{ where } " + WHERE[hidden])
+            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a line of its own: it fits a narrow window
 
 
 def padding_mask(picture, answered: bool) -> None:
@@ -177,4 +168,4 @@ def padding_mask(picture, answered: bool) -> None:
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:
         charts = {"A row a token, the padding's too": teaching.small_map(shown, padded.tokens, 520, maximum=1.0)}
-        teaching.steps("padding", finding, charts, "masked", "weights", answered=answered)
+        teaching.steps("padding", finding, charts, answered=answered)

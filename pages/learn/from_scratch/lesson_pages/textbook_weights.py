@@ -4,8 +4,10 @@ Source: the published lessons; where they print a word without a sentence, the s
 """
 
 import math
+import tomllib
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -25,11 +27,6 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
-CODE = (
-    "drawn = typed by hand   # no line of the kernel makes these",
-    "mean = shares(weights.mean(dim=(0, 1)))   # over layers and heads",
-    "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
-)
 shares = partial(normalize, p=1, dim=-1)  # each row made to sum to 1; a row of zeros stays
 NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
 
@@ -39,35 +36,19 @@ class TextbookWeights(NamedTuple):
 
     title: str
     sentence: str
-    queries: tuple[int, ...]
-    keys: tuple[int, ...]
-    weights: tuple[tuple[float, ...], ...]
+    queries: Sequence[int]
+    keys: Sequence[int]
+    weights: Sequence[Sequence[float]]
     note: str
 
 
-LOAN = "The bank approved the loan because it was well-capitalized."
-TEXTBOOK = (
-    TextbookWeights("bank, to deposit, the, check", "Deposit the check at the bank.", (5,), (0, 1, 2),
-                    ((0.85, 0.02, 0.13),), "The sentence is ours; the source prints the three words only."),
-    TextbookWeights("a map of three words", "Dog bites man.", (0, 1, 2), (0, 1, 2),
-                    ((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.2, 0.2, 0.6)),
-                    "The source names no words; the sentence is ours."),
-    TextbookWeights("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.",
-                    (7,), (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
-    TextbookWeights("it, to every word", "The animal didn't cross the street because it was too tired.", (7,),
-                    tuple(range(11)), ((0.15, 0.9, 0.15, 0.15, 0.15, 0.2, 0.15, 0.15, 0.15, 0.15, 0.6),),
-                    "The source calls these scores, and draws .15 for all other words."),
-    TextbookWeights("it, because it was tired", "The animal didn't cross the street because it was tired.", (7,), (1, 5, 9),
-                    ((0.9, 0.2, 0.6),), "A variant of the same sentence; the source draws no other numbers."),
-    TextbookWeights("it, too wide", "The animal didn't cross the street because it was too wide.", (7,), (1, 5, 10),
-                    ((0.2, 0.9, 0.6),), "The variant that turns the pronoun: the source's two nouns change places."),
-    TextbookWeights("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
-                    "The source calls these scores."),
-)  # fmt: skip
+TEXTBOOK = [
+    TextbookWeights(**each) for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["lesson"]
+]
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """A lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
+    """A lesson's numbers beside the mean over all heads and the nearest head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -78,9 +59,8 @@ def drawn_numbers(picture, answered: bool) -> None:
     near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
     mean = own.mean((0, 1))
     pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
-    nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
-    for title, line in (("Nearest head", nearest), ("Middle head", middle)):
-        pictures[f"{title}: {line['name']}"] = shares(own[line["layer"], line["head"]])
+    nearest = heads.iloc[0]
+    pictures[f"Nearest head: {nearest['name']}"] = shares(own[nearest["layer"], nearest["head"]])
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
@@ -93,7 +73,7 @@ def drawn_numbers(picture, answered: bool) -> None:
             title: drawing(heatmap, teaching.asked(matrix, answered or title == "As drawn"), rows, **looks)
             for title, matrix in pictures.items()
         }
-        teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2, answered=answered)
+        teaching.steps("drawn numbers", finding, charts, note=note, columns=2, answered=answered)
         if answered:
             teaching.prose(
                 "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "

@@ -45,7 +45,7 @@ def twelve_tokens(picture, answered: bool) -> None:
         finding = f'"good" attends most to {most}: {max(weights):.2f}.'
         chart = drawing(heatmap, drawn, TOKENS, cell=44, maximum=1.0)
         note = f'Context of "good": {vector(trace.context[GOOD], 2)}.'
-        teaching.steps("map", finding, {"Every weight of the sentence": chart}, "weights", note=note, answered=answered)
+        teaching.steps("map", finding, {"Every weight of the sentence": chart}, note=note, answered=answered)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]

@@ -53,7 +53,7 @@ def order(picture, answered: bool) -> None:
     }
     with picture:
         finding = f"The same word's two contexts differ by up to {decimal(difference)}."
-        teaching.steps("order", finding, charts, "scores", "weights", "context", answered=answered)
+        teaching.steps("order", finding, charts, answered=answered)
         if answered:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (they differ by {error(difference)}: rounding)."
