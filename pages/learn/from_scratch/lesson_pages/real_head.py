@@ -22,14 +22,15 @@ def real_head(answered: bool) -> None:
     encoder, pair = current_encoder(), _pair()
     for note in _hidden().notes:
         st.text(note)
-    panel = panel_of(encoder, pair, guess=not answered)
-    live = panel.live.changed(alone=True)
-    if not answered:
-        way = panel_of(encoder, pair).live.data["way"]
-        asked = "With “river” hidden from the “bank” of A, how far does its dot go?"
-        live = live.changed(finding=asked, way=way and {**way, "level": None})
+    panel, whole = panel_of(encoder, pair, guess=not answered), panel_of(encoder, pair).live
+    if panel.live and whole:
+        live, way = panel.live.changed(alone=True), whole.data["way"]
+        if not answered:
+            asked = "With “river” hidden from the “bank” of A, how far does its dot go?"
+            live = live.changed(finding=asked, way=way and {**way, "level": None})
+        panel = replace(panel, live=live)
     states = () if answered else ("guess",)
-    show_panel(replace(panel, live=live), choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
+    show_panel(panel, choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
 
 
 def answer(options: Sequence[str]) -> str:

@@ -158,8 +158,7 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided, the weights are the same at any d_k; left alone, river has 0.72 at d_k = 2 already. A lesson's formula "
-        "multiplies by √d_k, a slip: then all goes to one word.",
+        note="Divided, the weights are the same at any d_k. A lesson's formula multiplies by √d_k, a slip: all goes to one word.",
     )
 
 
