@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 OUTLINE = [
     {"text": f"part {n}", "stop": f"stop-{n}", "state": state} for n, state in enumerate(("past", "now", "to come"))
 ]
-SCENES = ("projections", "three-words", "mix", "residual")
+SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 
 @cache
@@ -124,6 +124,32 @@ def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop, scheme):
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_met(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
+
+
+def test_a_sum_of_vectors_is_empty_after_its_first_until_the_answer(shown):
+    page = shown(data("residual", answered=False))
+    cells = page.locator(".sum .cell")
+    assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
+    change(page, data("residual"))
+    assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
+
+
+def test_cells_have_one_scale_and_a_matrix_no_shape_until_the_answer(shown):
+    page = shown(data("projections"))
+    depth = "e => e.style.getPropertyValue('--depth')"
+    matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
+    assert matrix.inner_text() == words.inner_text() == "1"
+    assert matrix.evaluate(depth) == words.evaluate(depth) == "33%"  # of the largest, 3
+    titles = [data("projections", answered)["columns"][1]["above"]["title"] for answered in (False, True)]
+    assert titles == ["W_Q", "W_Q 3 × 2"]
+
+
+@pytest.mark.parametrize("width", [368, 760])
+def test_the_bars_of_a_column_begin_at_one_line_and_have_room(shown, width):
+    page = shown(data("scaling"), width=width)
+    for name in ("score", "scaled", "weights", "left alone", "multiplied"):
+        tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")
+        assert len(tracks) == 5 and len({*tracks}) == 1 and tracks[0] > 48
 
 
 def test_minus_infinity_is_a_text_without_a_bar(shown):

@@ -209,7 +209,8 @@ function cellsFor({ largest }, column, values, tips) {
       value === null ? "" : printed(column, value),
     );
     node.style.setProperty("--depth", `${Math.round((100 * Math.abs(value)) / largest)}%`);
-    flag(node, { minus: value < 0, deep: Math.abs(value) > 0.6 * largest, empty: value === null });
+    const part = Math.abs(value) / largest;
+    flag(node, { minus: value < 0, half: part > 0.5, deep: part > 0.8, empty: value === null });
     return node;
   });
 }

@@ -12,7 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from selfattn.analysis.steps import head_steps
 from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.encoder_picker import current_encoder
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons.one_head_by_hand import ABOUT, BANK, LAST, MATRICES, WORDS, Bank, compute, embeddings_of
 from selfattn.numbers import decimal, plain, vector, weight
@@ -169,6 +174,9 @@ def residual() -> Scene:
     """The whole search of "bank" in one picture, to what is added to its own vector, and layer norm."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own("residual", embeddings_of(sentence)))
+    encoder = current_encoder()
+    if encoder.recomputable:
+        _real(encoder)
     trace, own = made.trace, made.embeddings[BANK]
     mean, spread = made.total.mean(), made.total.std(unbiased=False)
     normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
@@ -205,6 +213,16 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
     marks += [Mark("was", was, first, kind="ink", asked=True), moved]
     return Plane("meaning", "What a word is about", marks, square(made.embeddings[:, :2], first, last),
                  ("money →", "↑ water"))  # fmt: skip
+
+
+def _real(encoder: Encoder) -> None:
+    """What a real head adds to "bank", beside the length of the vector that it is added to."""
+    encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
+    steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
+    if "output" in steps:
+        added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
+        said = f'{teaching.REAL} A real head, {head}, adds a vector of length {added} to that of "bank", {own} long.'
+        st.text(said, width="stretch")
 
 
 def hide_a_word() -> Scene:

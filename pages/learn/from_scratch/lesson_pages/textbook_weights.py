@@ -48,7 +48,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """A lesson's numbers beside the mean over all heads and the nearest head."""
+    """A lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -59,8 +59,9 @@ def drawn_numbers(picture, answered: bool) -> None:
     near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
     mean = own.mean((0, 1))
     pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
-    nearest = heads.iloc[0]
-    pictures[f"Nearest head: {nearest['name']}"] = shares(own[nearest["layer"], nearest["head"]])
+    nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
+    for title, line in (("Nearest head", nearest), ("Middle head", middle)):
+        pictures[f"{title}: {line['name']}"] = shares(own[line["layer"], line["head"]])
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
