@@ -1,7 +1,5 @@
 """What the small systems claim beside their published figures."""
 
-import math
-
 import pytest
 import torch
 
@@ -17,15 +15,6 @@ from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.lessons import worked_example
 from selfattn.views.kernel_lines import source
-
-
-def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
-    query, *keys = torch.tensor([(3.0, 1.0), (1.0, 4.0), (2.0, 8.0), (1.5, 0.5)])
-    found = scores.compare(query, *keys, names=("once", "twice", "short"))
-    once, twice, _ = found["scaled"]
-    assert twice == pytest.approx(2 * once)
-    assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
-    assert found["cosine"].tolist() == pytest.approx([7 / math.sqrt(10 * 17), 7 / math.sqrt(10 * 17), 1])
 
 
 def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():

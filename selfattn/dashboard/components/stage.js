@@ -67,12 +67,8 @@ class StageView extends View {
     for (const node of this.body.querySelectorAll("[data-name]")) {
       const { left, top } = node.getBoundingClientRect();
       const bar = node.querySelector(".bar")?.style;
-      found.set(node.dataset.name, {
-        left,
-        top,
-        bar: bar && { left: bar.left, width: bar.width },
-        full: node.dataset.full,
-      });
+      const length = bar && { left: bar.left, width: bar.width };
+      found.set(node.dataset.name, { left, top, bar: length, full: node.dataset.full });
     }
     return found;
   }
@@ -111,16 +107,8 @@ function moving() {
 /** The path as its parts: each leads to its stop. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
-    const button = element(
-      "button",
-      {
-        type: "button",
-        class: state.replace(" ", "-"),
-        "data-id": `part ${i}`,
-        onclick: () => view.trigger("stop", stop),
-      },
-      text,
-    );
+    const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
+    const button = element("button", { ...about, onclick: () => view.trigger("stop", stop) }, text);
     assign(button, "aria-current", state === "now" ? "step" : null);
     return i ? [element("span", { class: "arrow", "aria-hidden": "true" }, "→"), button] : [button];
   });
@@ -131,19 +119,16 @@ function outlinePart(view) {
 function tablePart(view) {
   const { words, columns, asks, hidden } = view.data;
   const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
-  const light = (row) => ({
-    onpointerenter: () => view.set({ row }),
-    onfocus: () => view.set({ row }),
-  });
+  const light = (row) => ({ onpointerenter: () => view.set({ row }), onfocus: () => view.set({ row }) });
   const labels = words.map((word, row) => {
     const about = {
       type: "button",
       class: "word",
       "data-row": row,
-      "data-id": `word ${row}`,
-      "data-name": `word ${row}`,
+      "aria-label": rowText(view.data, row),
+      ...light(row),
     };
-    const node = element("button", { ...about, "aria-label": rowText(view.data, row), ...light(row) }, word);
+    const node = element("button", { ...about, "data-id": `word ${row}`, "data-name": `word ${row}` }, word);
     flag(node, { asks: row === asks, hidden: row === hidden });
     return node;
   });
@@ -203,13 +188,10 @@ function cellsOf(view, column, row) {
 
 function cellsFor({ largest }, column, values, tips) {
   return values.map((value, i) => {
-    const node = element(
-      "span",
-      { class: "cell", "data-tip": tips?.[i] ?? null },
-      value === null ? "" : printed(column, value),
-    );
-    node.style.setProperty("--depth", `${Math.round((100 * Math.abs(value)) / largest)}%`);
+    const about = { class: "cell", "data-tip": tips?.[i] ?? null };
+    const node = element("span", about, value === null ? "" : printed(column, value));
     const part = Math.abs(value) / largest;
+    node.style.setProperty("--depth", `${Math.round(100 * part)}%`);
     flag(node, { minus: value < 0, half: part > 0.5, deep: part > 0.8, empty: value === null });
     return node;
   });
@@ -264,11 +246,9 @@ function footOf(view, column) {
       element("span", "small", title),
     ]);
   const parts = column.rows.map(([value], i) => {
-    const part = element(
-      "span",
-      { class: "part", "data-tip": `${view.data.words[i]} ${printed(column, value)}`, "data-row": i },
-      value > 0.15 ? view.data.words[i] : "",
-    );
+    const word = view.data.words[i];
+    const said = { class: "part", "data-tip": `${word} ${printed(column, value)}`, "data-row": i };
+    const part = element("span", said, value > 0.15 ? word : "");
     part.style.width = `${100 * value}%`;
     return part;
   });
