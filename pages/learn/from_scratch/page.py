@@ -86,8 +86,8 @@ def ask() -> bool:
 def show_ways_on() -> None:
     """Draw links to related stops; at the last core stop also a link to the main view, in the same tab."""
     if here == CORE[-1]:
-        asked = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
-        show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **asked)
+        guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
+        show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
     if more := [slug for slug in beside(here) if slug != here]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown("More beside it:", width="content")
@@ -95,8 +95,9 @@ def show_ways_on() -> None:
                 st.button(STOPS[slug].title, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
 
 
-asked = st.query_params.get("stop", "")
-here = next((slug for slug in (MERGED.get(asked, asked),) if slug in STOPS), CORE[0])
+linked = st.query_params.get("stop", "")
+linked = MERGED.get(linked, linked)
+here = linked if linked in STOPS else CORE[0]
 stop, this_page().name = STOPS[here], f"from-scratch-{here}"
 before, after = neighbours(here)
 session.STOP.set(here)
