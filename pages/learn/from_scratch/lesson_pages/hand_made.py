@@ -221,7 +221,8 @@ def _real(encoder: Encoder) -> None:
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
         added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
-        said = f'{teaching.REAL} A real head, {head}, adds a vector of length {added} to that of "bank", {own} long.'
+        who = f"Head {head.head} of layer {head.layer} of the encoder"
+        said = f'{teaching.REAL} {who} adds a vector of length {added} to that of "bank", {own} long.'
         st.text(said, width="stretch")
 
 
