@@ -379,7 +379,6 @@ ON_STAGE = [
         {"scaled": np.array([0, -2, 0]) / math.sqrt(2), "power": np.exp(HALVED), "weights": softmax(HALVED)},
     ),
     ("three-words", {"more": 2.0, "others": 50}, {"weights": [*BUDGET[:5], BUDGET[5:].sum()], "foot weights": [1]}),
-    ("mix", {}, {"handed": 2 * per_word(1, False), "foot handed": 2 * thread(1, False), "context": 2 * thread(1, False)}),
     ("mix", {"sentence": "loan"}, {"foot handed": 2 * thread(-1, True), "context": 2 * thread(-1, True)}),
     (
         "residual", {},
