@@ -1,12 +1,13 @@
 """Five exercises, checked on the real kernel as soon as a number is changed."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 import torch
 
-from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
+from pages.learn.from_scratch.lesson_pages.softmax import LINES
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
@@ -33,24 +34,6 @@ TASKS = (
     "**5. Hide which word?** Find a sentence and *one* word of it that, hidden from *bank* in every head of the encoder, moves "
     "*bank* at least half of the way to its other sense. What a head attends to most is a start, not a proof.",
 )
-
-
-# Numbers count as soon as they are typed, not only when the field is left: a short rest after a key does what Enter does.
-TYPING = """
-<script>
-if (!window.selfattnTyping) {
-  window.selfattnTyping = true;
-  let rest;
-  addEventListener("input", ({ target }) => {
-    if (!target.closest?.("[class*=st-key-exercises] [data-testid=stTextInput]")) return;
-    clearTimeout(rest);
-    if (target.value.match(/\\d+(\\.\\d+)?/g)?.length !== 2) return; // both numbers are there
-    const enter = { key: "Enter", code: "Enter", keyCode: 13, bubbles: true };
-    rest = setTimeout(() => target.dispatchEvent(new KeyboardEvent("keydown", enter)), 300);
-  });
-}
-</script>
-"""
 
 
 class Given(NamedTuple):
@@ -117,7 +100,7 @@ teaching.prose(
     "stands in the address: hand that in."
 )
 teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
-st.html(TYPING, unsafe_allow_javascript=True)
+st.html(Path(__file__).with_suffix(".html"), unsafe_allow_javascript=True)
 solved = 0
 for number, task in enumerate(TASKS, start=1):
     with st.container(border=True, key=f"exercises.{number}"):

@@ -17,7 +17,7 @@ from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 from selfattn.views.lesson import drawing
 
-PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
+PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # the source's probabilities for two sentences
 EVEN = f" (even would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
@@ -31,9 +31,8 @@ def choose() -> Settings:
         epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Times through all sentences.")
         width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
         magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
-        random = st.toggle("Random labels (control)", key="tiny.random")
         teaching.reset("tiny", PUBLISHED)
-    return Settings(int(seed), int(epochs), int(width), int(magic), random_labels=random)
+    return Settings(int(seed), int(epochs), int(width), int(magic))
 
 
 def train(settings: Settings) -> None:
@@ -102,16 +101,11 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
             st.metric(label, share(accuracy, 1), f"recall {share(recall)}", "off", delta_arrow="off")
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
-    if settings.random_labels:
-        teaching.prose(
-            "**The control.** The labels are drawn apart from the numbers: what it scores on fresh sentences is luck."
-        )
-    else:
-        teaching.prose(
-            "You may read that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives the "
-            f"share above: **{last.target_weight:.2f}** on positives. That is enough, for the value at position 4 is "
-            "large when it holds the magic number. Forbid this one weight, and the decision is gone."
-        )
+    teaching.prose(
+        "You may read that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives the share above: "
+        f"**{last.target_weight:.2f}** on positives. That is enough, for the value at position 4 is large when it holds the "
+        "magic number. Forbid this one weight, and the decision is gone."
+    )
     try_it(last, data)
 
 

@@ -57,17 +57,17 @@ def row() -> st.delta_generator.DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
-def sides(projected: bool = False) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers. projected: in enlarged
-    pixels."""
+def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers."""
     both = st.container(horizontal=True, gap="medium", key="sides")
-    return both.container(width=620 if projected else PICTURE), both.container(width=BESIDE)
+    return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
-def blank(matrix: Tensor, *rows: int) -> Tensor:
-    """The matrix without these rows (none given: without any), as its map is drawn before the answer."""
+def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
+    """The matrix as its map is drawn: before the answer without these rows (none given: without any)."""
     left = matrix.double().clone()
-    left[list(rows) if rows else slice(None)] = math.nan
+    if not answered:
+        left[list(rows) if rows else slice(None)] = math.nan
     return left
 
 
@@ -81,7 +81,7 @@ def steps(
     name: str,
     finding: str,
     charts: Mapping[str, Drawing],
-    *lines: str,
+    *,
     columns: int = 0,
     width: int | Literal["stretch"] = "stretch",
     key: str | None = None,
@@ -92,7 +92,7 @@ def steps(
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
-        show_panel(lesson_panel(name, finding, charts, *lines, columns=columns, **said), key=key)
+        show_panel(lesson_panel(name, finding, charts, columns, **said), key=key)
 
 
 def kernel(
@@ -162,6 +162,14 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     head = chosen_head(encoder, Head(0, 4), key)
     pick_head(encoder, head, "Head", key)
     return encoder, encoding, head
+
+
+def own(
+    stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
+) -> dict[str, Tensor]:
+    """The visitor's own numbers, as in `vectors`, folded away."""
+    with st.expander("Your own numbers"):
+        return vectors(stop, published, width, check)
 
 
 def vectors(

@@ -26,9 +26,11 @@ EMBEDDINGS = {
     "the": _numbers((0, 0, 1)), "bank": _numbers((1, 1, 0)), "of": _numbers((0, 0, 1)), "river": _numbers((0, 3, 0)),
     "approved": _numbers((1, 0, 1)), "loan": _numbers((3, 0, 0)),
 }  # fmt: skip
-W_QUERY = _numbers(((1, 0), (0, 1), (0, 0)))  # looks for what the word is about
-W_KEY = _numbers(((1, 0), (0, 1), (-1, -1)))  # glue is filed under nothing
-W_VALUE = _numbers(((1, -1), (-1, 1), (0, 0)))  # the difference: an undecided word hands over nothing
+MATRICES = (  # W_Q, W_K, W_V
+    _numbers(((1, 0), (0, 1), (0, 0))),  # looks for what the word is about
+    _numbers(((1, 0), (0, 1), (-1, -1))),  # glue is filed under nothing
+    _numbers(((1, -1), (-1, 1), (0, 0))),  # the difference: an undecided word hands over nothing
+)
 W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 
@@ -53,11 +55,10 @@ def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, h
     attend to."""
     words = WORDS[sentence]
     embeddings = torch.stack([typed[word.lower()] for word in words])
-    query, key, value = (embeddings @ matrix for matrix in (W_QUERY, W_KEY, W_VALUE))
     mask = None
     if hidden is not None:
         mask = torch.ones(len(words), len(words), dtype=torch.bool)
         mask[BANK, hidden] = False
-    trace = attend(query, key, value, mask)
+    trace = attend(*(embeddings @ matrix for matrix in MATRICES), mask)
     added = trace.context[BANK] @ W_OUTPUT
     return Bank(words, embeddings, trace, added, embeddings[BANK] + added)

@@ -34,7 +34,6 @@ class Settings:
     epochs: int = 10
     width: int = 8
     magic: int = 42
-    random_labels: bool = False  # the control: as many positives, but at random
 
 
 class Samples(NamedTuple):
@@ -107,8 +106,6 @@ def samples(settings: Settings, fresh: bool = False) -> Samples:
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
-    if settings.random_labels:
-        labels = draw.permutation(labels)
     tokens = np.pad(numbers, ((0, 0), (1, 0)), constant_values=CLS)
     return Samples(torch.from_numpy(tokens).long(), torch.from_numpy(labels).float())
 

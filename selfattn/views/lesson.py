@@ -1,4 +1,4 @@
-"""The panel of a lesson: its charts side by side, and the lines of code that make what they show."""
+"""The panel of a lesson: its charts side by side."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,7 +7,6 @@ from typing import Any
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
-from selfattn.views.kernel_lines import kernel_lines
 
 Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
 
@@ -17,12 +16,8 @@ def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawin
     return partial(chart, *arguments, **looks)
 
 
-def lesson_panel(
-    name: str, finding: str, charts: Mapping[str, Drawing], *lines: str, columns: int = 0, **said: str
-) -> Panel:
-    """charts: drawings by their titles, `columns` in a row (0: all). lines: of code; one of the kernel's by what it makes. said:
-    note and method of the panel.
-    """
+def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
+    """charts: drawings by their titles, `columns` in a row (0: all). said: note and method of the panel."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)
@@ -33,6 +28,5 @@ def lesson_panel(
         picture=picture,
         alt=f"{finding} Drawn: {'; '.join(charts)}.",
         tables=Tables({name: lambda: drawn_frame(picture(Look()))}),
-        code="\n".join(kernel_lines().get(line, line) for line in lines),
         **said,
     )

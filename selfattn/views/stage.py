@@ -1,5 +1,6 @@
 """The lessons' stage: one picture of a sentence's words on their way through a head. Each core stop shows its part of it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,17 +17,16 @@ from selfattn.charts.theme import Theme
 from selfattn.panel import Live, Panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
-NAME = KEY = "stage"  # one for all stops: the component stays, and moves its parts
 VERSION = 1
 SHARE = (0.0, 1.0)  # the ends of a share's bar: its length is the whole
 
-Point = tuple[float, float]
+Point = Sequence[float] | Tensor
 Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Numbers of every word: (n, m) as cells, (n,) as bars between `ends`, or as bars that are shares of 1."""
+    """Numbers of every word: (n, m) as cells, (n,) as bars between `ends` or beyond, or as bars that are shares of 1."""
 
     name: str  # one column keeps its name from stop to stop
     title: str
@@ -44,37 +44,46 @@ class Column:
         known = torch.cat([each.flatten() for each in (self.values, self.foot[1] if self.foot else self.values)])
         return 0 if bool((known == known.round()).all()) and self.ends != SHARE else 2
 
+    @property
+    def reach(self) -> list[float]:
+        """The ends of the bars, wide enough for the largest."""
+        finite = self.values[self.values.isfinite()].tolist()
+        return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
+
     def data(self, answered: bool) -> dict[str, Any]:
         """The column as the browser gets it."""
         empty = self.asked and not answered
-        rows, above = self.values.reshape(len(self.values), -1), self.above
+        rows = self.values.reshape(len(self.values), -1)
         return {
             "name": self.name, "title": self.title, "shape": self.shape, "places": self.places,
             "kind": "cells" if self.ends is None else "share" if self.ends == SHARE else "bars",
-            "ends": list(self.ends or SHARE), "across": rows.shape[1],
+            "ends": self.reach, "across": rows.shape[1],
             "rows": [] if empty else _rows(rows), "tips": [] if empty else list(map(list, self.tips)),
-            "above": above and {"title": above[0], "rows": [] if empty else _rows(above[1].reshape(-1, above[1].shape[-1]))},
+            "above": self.above and {"title": self._above(empty), "rows": [] if empty else _rows(self.above[1])},
             "foot": self.foot and {"title": self.foot[0], "row": [] if empty else _rows(self.foot[1].reshape(1, -1))[0]},
         }  # fmt: skip
+
+    def _above(self, empty: bool) -> str:
+        """What is above, with the shape of a matrix that isn't asked for."""
+        title, matrix = self.above or ("", torch.empty(0))
+        return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
     def chart(self, words: Sequence[str]) -> Drawing:
         """The column as a static picture."""
         if self.ends is not None:
-            frame = pd.DataFrame({"token": list(words), self.title: self.values.flatten().tolist()})
-            low, high = self.ends
+            values = self.values.flatten().tolist()
+            tokens = [f"{word} −∞" if value == -math.inf else word for word, value in zip(words, values)]
+            frame = pd.DataFrame(
+                {"token": tokens, self.title: [value if value > -math.inf else None for value in values]}
+            )
+            low, high = self.reach
             return drawing(bar_list, frame, self.title, width=110, domain=(low, high + 0.35 * (high - low)))
         across = [str(n + 1) for n in range(self.values.shape[1])]
-        look = {
-            "columns": across,
-            "kind": "signed",
-            "names": ("", "number"),
-            "cell": (46, 34),
-            "numbers": f".{self.places}f",
-        }
-        return drawing(heatmap, self.values, list(words), **look)
+        look = {"kind": "signed", "names": ("", "number"), "cell": (46, 34), "numbers": f".{self.places}f"}
+        return drawing(heatmap, self.values, list(words), columns=across, **look)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mark:
     """A dot, or an arrow from `origin`, in a plane."""
 
@@ -91,14 +100,10 @@ class Mark:
     def data(self, answered: bool) -> dict[str, Any]:
         """The mark as the browser gets it."""
         origin, at = (self.origin, self.at) if answered or not self.before else self.before
-        place = {"at": _point(at), "origin": origin and _point(origin)}
         return {
-            "name": self.name,
-            "label": self.label,
-            "kind": self.kind,
-            "width": round(self.width, 3),
-            "tip": self.tip,
-        } | place
+            "name": self.name, "label": self.label, "kind": self.kind, "width": round(self.width, 3), "tip": self.tip,
+            "at": _point(at), "origin": None if origin is None else _point(origin),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class Plane:
 
     name: str
     title: str
-    marks: tuple[Mark, ...]
+    marks: Sequence[Mark]
     ends: tuple[Ends, Ends]
     axes: tuple[str, str] = ("", "")
     corners: tuple[str, str] = ("", "")  # said above and below the diagonal, which is drawn for them
@@ -122,16 +127,11 @@ class Plane:
 
     def chart(self, theme: Theme) -> Any:
         """The plane as a static picture."""
-        hues = {
-            "a": theme.sentence_a,
-            "b": theme.sentence_b,
-            "ink": theme.ink,
-            "minus": theme.signed[0],
-            "chain": theme.sentence_b,
-        }
+        hues = {"a": theme.sentence_a, "b": theme.sentence_b, "ink": theme.ink}
+        hues |= {"minus": theme.signed[0], "chain": theme.sentence_b}
         rows = [
-            (*(mark.origin or mark.at), *mark.at, mark.label, hues.get(mark.kind, theme.weights[4]))
-            for mark in self.marks
+            (*(mark["origin"] or mark["at"]), *mark["at"], mark["label"], hues.get(mark["kind"], theme.weights[4]))
+            for mark in self.data(answered=True)["marks"]
         ]
         frame = pd.DataFrame(rows, columns=["x0", "y0", "x", "y", "label", "colour"])
         return moves(frame, theme, self.ends, self.axes)
@@ -143,20 +143,21 @@ class Scene:
 
     finding: str
     words: Sequence[str] = ()
-    columns: tuple[Column, ...] = ()
-    planes: tuple[Plane, ...] = ()
+    columns: Sequence[Column] = ()
+    planes: Sequence[Plane] = ()
+    sum: Sequence[Column] = ()  # vectors (1, m) that make the last one; beneath the columns
     asks: int = -1  # the word whose query it is
     lit: int = -1  # the row that is lit at first
     hidden: int = -1
     lines: Sequence[str] = ()  # of each word: its arithmetic
-    sentences: tuple[tuple[str, str, str, str], ...] = ()  # text before the word, the word, text after it, its kind
+    sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
     note: str = ""
 
 
 def square(*vectors: Tensor, room: float = 0.5) -> tuple[Ends, Ends]:
     """The ends of a plane that holds these vectors (..., 2) and the origin, the same for both axes."""
-    every = torch.cat([vector.reshape(-1, 2) for vector in vectors] + [vectors[0].new_zeros(1, 2)])
-    ends = float(every.min()) - room, float(every.max()) + room
+    every = torch.cat([vector.flatten() for vector in vectors])
+    ends = min(0.0, float(every.min())) - room, max(0.0, float(every.max())) + room
     return ends, ends
 
 
@@ -164,32 +165,35 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
     """The data of the component `stage`, by its schema. outline: the path's boxes; without a scene they are all."""
     shown = scene or Scene("")
     return {
-        "version": VERSION, "key": KEY, "stop": stop, "outline": list(outline),
+        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # one key: the component stays
         "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
         "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
         "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",
         "columns": [column.data(answered) for column in shown.columns],
+        "sum": [column.data(answered) for column in shown.sum],
         "planes": [plane.data(answered) for plane in shown.planes],
-        "sentences": [list(each) for each in shown.sentences],
+        "sentences": list(map(list, shown.sentences)),
     }  # fmt: skip
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
     """The panel of an answered stop."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
+    charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}
-    panel = lesson_panel(NAME, scene.finding, charts, columns=4, note="")
     live = Live("stage", stage_data(scene, outline, stop, answered=True))
-    return replace(panel, alt=live.data["about"], live=live)
+    return replace(lesson_panel("stage", scene.finding, charts, 4), alt=live.data["about"], live=live)
 
 
 def _about(scene: Scene, answered: bool) -> str:
     """The picture in words."""
     parts = [scene.finding] if answered else ["The answer is still empty."]
-    for column in scene.columns:
+    for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:
+            words = scene.words if column in scene.columns else [""]
             texts = (numbers.vector(row, column.places) for row in column.values.reshape(len(column.values), -1))
-            parts.append(f"{column.title}: {', '.join(f'{word} {text}' for word, text in zip(scene.words, texts))}.")
+            said = ", ".join(f"{word} {text}".strip() for word, text in zip(words, texts))
+            parts.append(f"{column.title}: {said}.")
     for plane in scene.planes:
         marks = [mark for mark in plane.data(answered)["marks"] if mark["label"]]
         said = ", ".join(f"{mark['label']} at {mark['at'][0]}, {mark['at'][1]}".replace("-", "−") for mark in marks)

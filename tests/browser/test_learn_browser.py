@@ -25,7 +25,7 @@ def painted(page: Page) -> int:
 
 
 def heading(page: Page, slug: str) -> None:
-    expect(page.get_by_role("heading", name=STOPS[slug].TITLE, exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=STOPS[slug].title, exact=True)).to_be_visible()
 
 
 def press(page: Page, name: str) -> None:
@@ -44,14 +44,16 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
     stage = page.locator(".stage")
-    expect(stage.get_by_role("button", name=STOPS[CORE[0]].STEP, exact=True)).to_be_in_viewport()
+    expect(stage.get_by_role("button", name=STOPS[CORE[0]].part, exact=True)).to_be_in_viewport()
     assert stage.bounding_box()["y"] < 200  # the picture is in sight, unanswered
     expect(stage.locator(".plane")).to_be_in_viewport(ratio=1)
     expect(page.get_by_text("Take with you.")).to_have_count(0)
+    expect(page.get_by_label("After", exact=True)).to_be_hidden()
     stage.evaluate("node => { node.marked = true; }")
     press(page, "Just show me")
-    expect(stage.locator(".finding")).to_contain_text("6 vectors after layer 5.")
+    expect(stage.locator(".finding")).to_have_text('After layer 5, the last, "bank" has 6 vectors.')
     expect(page.get_by_text("Take with you.")).to_be_visible()
+    expect(page.get_by_label("After", exact=True)).to_be_visible()
     page.get_by_text("For class:").scroll_into_view_if_needed()
     for button in ("previous", "next"):  # the strip has stayed
         expect(page.locator(f".st-key-{button}")).to_be_in_viewport()

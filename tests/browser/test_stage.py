@@ -6,7 +6,7 @@ from functools import cache, partial
 import pytest
 from playwright.sync_api import expect
 
-from pages.learn.from_scratch.lesson_pages import mix, random_projections, residual, softmax
+from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.panel import Live
 from selfattn.views.stage import stage_data
 from tests.browser.component import BOXES, cut_or_met, focused, overlaps, settle
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.browser
 OUTLINE = [
     {"text": f"part {n}", "stop": f"stop-{n}", "state": state} for n, state in enumerate(("past", "now", "to come"))
 ]
-SCENES = {"projections": random_projections, "three-words": softmax, "mix": mix, "residual": residual}
+SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 
 @cache
 def data(stop, answered=True):
-    """A stop's data, as the page sends them; the question is not answered, so that no widget is drawn."""
-    return json.loads(json.dumps(Live("stage", stage_data(SCENES[stop].draw(False), OUTLINE, stop, answered)).data))
+    """A stop's data, as the page sends them; its widgets are as they open."""
+    return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ def test_before_the_answer_what_is_asked_is_empty(shown):
 def test_a_row_writes_its_arithmetic_by_mouse_and_by_keyboard(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
-    expect(line).to_have_text("river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)")
+    expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")
     page.locator("[data-name='value 1']").hover()
-    expect(line).to_have_text("bank: 0.31 × [0, 0] = [0.00, 0.00] (rounded)")
+    expect(line).to_have_text("bank: 0.312 × [0, 0] = [0.00, 0.00]")
     page.locator(".word").first.focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")
     assert focused(page) == "word 4"
-    expect(line).to_contain_text("river: 0.63")
+    expect(line).to_contain_text("river: 0.633")
     expect(page.locator(".word").last).to_have_accessible_name(
-        "river: weight 0.63; value −3, 3; weight × value −1.90, 1.90. river: 0.63 × [−3, 3] = [−1.90, 1.90] (rounded)"
+        "river: weight 0.63; value −3, 3; weight × value −1.90, 1.90. river: 0.633 × [−3, 3] = [−1.90, 1.90]"
     )
 
 
@@ -123,6 +123,32 @@ def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop):
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_met(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
+
+
+def test_a_sum_of_vectors_is_empty_after_its_first_until_the_answer(shown):
+    page = shown(data("residual", answered=False))
+    cells = page.locator(".sum .cell")
+    assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
+    change(page, data("residual"))
+    assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
+
+
+def test_cells_have_one_scale_and_a_matrix_no_shape_until_the_answer(shown):
+    page = shown(data("projections"))
+    depth = "e => e.style.getPropertyValue('--depth')"
+    matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
+    assert matrix.inner_text() == words.inner_text() == "1"
+    assert matrix.evaluate(depth) == words.evaluate(depth) == "33%"  # of the largest, 3
+    titles = [data("projections", answered)["columns"][1]["above"]["title"] for answered in (False, True)]
+    assert titles == ["W_Q", "W_Q 3 × 2"]
+
+
+@pytest.mark.parametrize("width", [368, 760])
+def test_the_bars_of_a_column_begin_at_one_line_and_have_room(shown, width):
+    page = shown(data("scaling"), width=width)
+    for name in ("score", "scaled", "weights", "left alone", "multiplied"):
+        tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")
+        assert len(tracks) == 5 and len({*tracks}) == 1 and tracks[0] > 48
 
 
 def test_minus_infinity_is_a_text_without_a_bar(shown):

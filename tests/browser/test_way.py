@@ -8,7 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn import numbers
-from selfattn.export.component_page import javascript
+from selfattn.export.component_page import javascript, place
+from selfattn.export.report import document
+from selfattn.panel import Live
+from selfattn.views.way_data import asking
 from tests.browser.component import contrast, cut_or_met, focused, settle
 from tests.browser.way_data import VARIANTS, way_data
 
@@ -46,6 +49,17 @@ def test_numbers_match_python(open_way):
         [base, values],
     )
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
+
+
+def test_alone_it_shows_the_way_also_before_the_answer_and_no_heads(open_way):
+    data = {**VARIANTS["bank"], "alone": True}
+    page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
+    expect(page.locator("svg.line .solid")).to_have_count(2)
+    seen = "all => all.filter(each => each.checkVisibility({ visibilityProperty: true })).length"
+    assert page.locator("svg.line :is(.hollow, .ghost)").evaluate_all(seen) == 0
+    page = open_way(data)
+    expect(page.locator("svg.line .hollow").first).to_be_visible()
+    expect(page.locator(".heads")).to_have_count(0)
 
 
 @pytest.mark.parametrize("name", ["bank", "star", "sentences", "64 words", "split"])

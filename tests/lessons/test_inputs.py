@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from pages.learn.from_scratch.lesson_pages import dot_product
 from selfattn.lessons import tiny_model, typed_numbers
 
 
@@ -35,8 +34,3 @@ def test_a_sentence_of_the_tiny_model_has_whole_numbers_from_1_to_50(text):
     assert tiny_model.sentence("1, 2, 3, 4, 5, 50").tolist() == [[0, 1, 2, 3, 4, 5, 50]]
     with pytest.raises(ValueError, match="whole numbers from 1 to 50"):
         tiny_model.sentence(text)
-
-
-def test_a_zero_vector_has_no_angle():
-    with pytest.raises(ValueError, match="zero vector"):
-        dot_product.cosine(torch.zeros(2), torch.ones(2))

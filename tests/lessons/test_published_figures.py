@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pages.learn.from_scratch import worksheet
-from pages.learn.from_scratch.lesson_pages import dot_product, key_length, random_projections, softmax, twelve_tokens
+from pages.learn.from_scratch.lesson_pages import hand_made, scores, softmax, twelve_tokens
 from selfattn.lessons import worked_example
 
 
@@ -17,17 +17,17 @@ def rounded(tensor, decimals=2):
     [((2, 0), (3, 0), 1), ((2, 0), (0, 2), 0), ((2, 0), (-1, 0), -1), ((2, 0), (1, 1), 0.5**0.5)],
 )
 def test_s4_the_sign_follows_the_angle(a, b, expected):
-    assert dot_product.cosine(torch.tensor(a).float(), torch.tensor(b).float()) == pytest.approx(expected, abs=1e-6)
+    assert scores.cosine(torch.tensor(a).float(), torch.tensor(b).float()) == pytest.approx(expected, abs=1e-6)
 
 
 def test_s4_the_dot_product_of_the_lesson_is_7():
-    a, b = map(torch.tensor, dot_product.SOURCE.values())
-    assert float(a.norm() * b.norm()) * dot_product.cosine(a, b) == pytest.approx(7) == float(a @ b)
+    a, b = map(torch.tensor, scores.SOURCE.values())
+    assert float(a.norm() * b.norm()) * scores.cosine(a, b) == pytest.approx(7) == float(a @ b)
 
 
 def test_s5_a_long_misaligned_key_outscores_a_short_aligned_one():
-    query, keys = key_length.EXAMPLES["the source's"]
-    found = key_length.compare(torch.tensor(query), *map(torch.tensor, keys.values()), names=list(keys))
+    query, keys = scores.LENGTHS["the source's"]
+    found = scores.compare(torch.tensor(query), *map(torch.tensor, keys.values()), names=list(keys))
     found = found.set_index("token")["score"]
     assert found.to_dict() == {"short, aligned": 5, "long, misaligned": 7, "long, aligned": 10}
 
@@ -39,7 +39,7 @@ def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
     assert rounded(trace.context[0]) == [1.79, 1.44]
     trace = softmax.compute()
     assert trace.scores[0].tolist() == [1, 0.5, 0] and rounded(trace.weights[0]) == [0.46, 0.32, 0.22]
-    _, trace = random_projections.project()
+    _, trace = hand_made.project()
     assert rounded(trace.scores[1], 4) == [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]
     assert rounded(trace.weights[1], 4) == [0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]

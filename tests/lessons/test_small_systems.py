@@ -1,15 +1,13 @@
 """What the small systems claim beside their published figures."""
 
-import math
-
 import pytest
 import torch
 
 from pages.learn.from_scratch.lesson_pages import (
+    STOPS,
     gradients,
     kernel_source,
-    key_length,
-    scaling,
+    scores,
     twelve_tokens,
     word_order,
 )
@@ -19,17 +17,8 @@ from selfattn.lessons import worked_example
 from selfattn.views.kernel_lines import source
 
 
-def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
-    query, *keys = torch.tensor([(3.0, 1.0), (1.0, 4.0), (2.0, 8.0), (1.5, 0.5)])
-    found = key_length.compare(query, *keys, names=("once", "twice", "short"))
-    once, twice, _ = found["scaled"]
-    assert twice == pytest.approx(2 * once)
-    assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
-    assert found["cosine"].tolist() == pytest.approx([7 / math.sqrt(10 * 17), 7 / math.sqrt(10 * 17), 1])
-
-
 def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
-    found = scaling.measure()
+    found = scores.measure()
     raw, scaled = found[~found["scaled"]], found[found["scaled"]]
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
         assert variance == pytest.approx(d_k, rel=0.3)
@@ -39,16 +28,16 @@ def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
 
 
 def test_the_jacobian_norm_is_autograds():
-    scores = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
-    jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
-    assert float(scaling.jacobian_norm(scores.softmax(-1))) == pytest.approx(float(jacobian.norm()))
+    row = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row)
+    assert float(scores.jacobian_norm(row.softmax(-1))) == pytest.approx(float(jacobian.norm()))
 
 
 def test_order_only_shuffles_the_contexts_but_for_a_causal_mask_or_positions():
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=False)
     assert torch.allclose(one.context, other.context.flip(0), atol=1e-12, rtol=0)
     hidden = [kernel.attend(each.query, each.key, each.value, causal_mask(3)).context for each in (one, other)]
-    assert word_order.OPTIONS[0].startswith("none")
+    assert STOPS["order"].options[0].startswith("none")
     assert float((hidden[0] - hidden[1].flip(0)).abs().amax(-1).min()) > 0.05
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=True)
     assert not torch.allclose(one.context, other.context.flip(0), atol=0.05)

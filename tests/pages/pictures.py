@@ -92,6 +92,7 @@ def stage(at):
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}
+    drawn |= {column["name"]: np.array(column["rows"][0]) for column in data["sum"] if column["rows"]}
     for column in data["columns"]:
         if column["above"]:
             drawn[f"above {column['name']}"] = np.array(column["above"]["rows"])

@@ -5,7 +5,7 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
+from pages.learn.from_scratch.lesson_pages.softmax import LINES
 from selfattn.dashboard.figures import Page
 from selfattn.encoders.sources import BUNDLED_NAME
 from tests.pages.conftest import APP, open_link

@@ -1,24 +1,25 @@
-"""A lesson's panel: its charts in any look, their numbers, and its lines of code."""
+"""A lesson's panel: its charts in any look, and their numbers."""
 
 import pandas as pd
+import torch
 import vl_convert
 
 from selfattn.charts.bars import bar_list
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.panel import Look
 from selfattn.views.lesson import drawing, lesson_panel
+from selfattn.views.stage import Column, Scene, stage_panel
 
 FRAME = pd.DataFrame({"token": ["not", "good"], "weight": [0.75, 0.25]})
 
 
 def panel(columns=0):
     charts = {title: drawing(bar_list, FRAME, "weight", width=100) for title in ("One", "Other")}
-    return lesson_panel("two", "Not leads.", charts, "weights", "own = 1", columns=columns, note="A note.")
+    return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
 def test_lesson_panel():
     made = panel()
-    assert made.code == "weights = exponentials / total.clamp(min=1)\nown = 1"
     assert (made.alt, made.note) == ("Not leads. Drawn: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
 
@@ -39,3 +40,9 @@ def test_charts_stand_side_by_side_where_the_window_has_room():
 def size(svg):
     """Width and height in pixels."""
     return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
+
+
+def test_a_static_stage_names_minus_infinity():
+    masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
+    svg = vl_convert.vegalite_to_svg(stage_panel(Scene("", ("bank", "river"), [masked]), [], "").picture(Look()))
+    assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1

@@ -42,7 +42,7 @@ def show(encoder: Encoder) -> None:
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # an ellipsis marks a cut
     look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
-    chart = teaching.heads_chart(weights if answered else teaching.blank(weights), **look)
+    chart = teaching.heads_chart(teaching.asked(weights, answered), **look)
     with picture:
         finding = f"The favourite is most often {most}: {kinds}."
         teaching.steps("favourites", finding, {"What gets most weight in each head": chart}, answered=answered)

@@ -29,16 +29,25 @@ class StageView extends View {
 
   parts() {
     const { data } = this;
+    const cells = data.columns.filter(({ kind }) => kind === "cells");
+    const numbers = [...cells, ...data.sum].flatMap(({ rows, above, foot }) => [
+      rows,
+      above?.rows ?? [],
+      foot?.row ?? [],
+    ]);
+    this.largest = Math.max(1, ...numbers.flat(2).map((value) => Math.abs(value) || 0)); // one scale for all cells
     this.finding = element("p", { class: "finding", "aria-live": "polite" }, data.finding);
     this.line = element("p", "line");
-    const table = data.columns.length ? [element("div", "numbers", [tablePart(this), this.line])] : [];
+    const left = [...(data.sentences.length ? [sentencesPart(data)] : [])];
+    if (data.columns.length) left.push(tablePart(this), this.line);
     const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
-    for (const each of table) each.style.flexBasis = `min(100%, ${room}px)`; // beside a plane where both have room
-    const sentences = data.sentences.length ? [sentencesPart(data)] : [];
+    const table = element("div", "numbers", left);
+    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a plane where both have room
     const planes = this.planes.map(({ node }) => node);
-    const side = element("div", planes.length > 1 ? "side two" : "side", [...table, ...sentences, ...planes]);
+    const side = element("div", planes.length > 1 ? "side two" : "side", [table, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
-    return [element("div", about, [this.finding, side, element("p", "small note", data.note)])];
+    const sum = data.sum.length ? [sumPart(this)] : [];
+    return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
   /** Light a word's row, and write its arithmetic. */
@@ -58,12 +67,8 @@ class StageView extends View {
     for (const node of this.body.querySelectorAll("[data-name]")) {
       const { left, top } = node.getBoundingClientRect();
       const bar = node.querySelector(".bar")?.style;
-      found.set(node.dataset.name, {
-        left,
-        top,
-        bar: bar && { left: bar.left, width: bar.width },
-        full: node.dataset.full,
-      });
+      const length = bar && { left: bar.left, width: bar.width };
+      found.set(node.dataset.name, { left, top, bar: length, full: node.dataset.full });
     }
     return found;
   }
@@ -102,16 +107,8 @@ function moving() {
 /** The path as its parts: each leads to its stop. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
-    const button = element(
-      "button",
-      {
-        type: "button",
-        class: state.replace(" ", "-"),
-        "data-id": `part ${i}`,
-        onclick: () => view.trigger("stop", stop),
-      },
-      text,
-    );
+    const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
+    const button = element("button", { ...about, onclick: () => view.trigger("stop", stop) }, text);
     assign(button, "aria-current", state === "now" ? "step" : null);
     return i ? [element("span", { class: "arrow", "aria-hidden": "true" }, "→"), button] : [button];
   });
@@ -122,19 +119,16 @@ function outlinePart(view) {
 function tablePart(view) {
   const { words, columns, asks, hidden } = view.data;
   const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
-  const light = (row) => ({
-    onpointerenter: () => view.set({ row }),
-    onfocus: () => view.set({ row }),
-  });
+  const light = (row) => ({ onpointerenter: () => view.set({ row }), onfocus: () => view.set({ row }) });
   const labels = words.map((word, row) => {
     const about = {
       type: "button",
       class: "word",
       "data-row": row,
-      "data-id": `word ${row}`,
-      "data-name": `word ${row}`,
+      "aria-label": rowText(view.data, row),
+      ...light(row),
     };
-    const node = element("button", { ...about, "aria-label": rowText(view.data, row), ...light(row) }, word);
+    const node = element("button", { ...about, "data-id": `word ${row}`, "data-name": `word ${row}` }, word);
     flag(node, { asks: row === asks, hidden: row === hidden });
     return node;
   });
@@ -142,11 +136,11 @@ function tablePart(view) {
   const heads = columns.map((column) =>
     element("div", "head", [element("strong", {}, column.title), element("span", "small", column.shape)]),
   );
-  const above = anyAbove ? columns.map((column) => abovePart(column)) : [];
+  const above = anyAbove ? columns.map((column) => abovePart(view, column)) : [];
   const rows = words.map((_, row) => [
     labels[row],
     ...columns.map((column) => {
-      const node = (column.kind === "cells" ? cellsOf : barOf)(column, row);
+      const node = column.kind === "cells" ? cellsOf(view, column, row) : barOf(column, row);
       return filled(node, {
         "data-row": row,
         "data-name": `${column.name} ${row}`,
@@ -154,7 +148,7 @@ function tablePart(view) {
       });
     }),
   ]);
-  const feet = anyFoot ? columns.map((column) => footOf(column, words)) : [];
+  const feet = anyFoot ? columns.map((column) => footOf(view, column)) : [];
   const node = element("div", "table", [
     ...(anyAbove ? [element("span"), ...above] : []),
     element("span"),
@@ -185,33 +179,29 @@ function printed({ kind, places }, value) {
 }
 
 /** A row of numbers as cells, blue above 0 and red below. */
-function cellsOf(column, row) {
+function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
-  const node = element("div", "cells", cellsFor(column, values, column.tips[row]));
+  const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
   assign(node, "data-full", column.rows.length ? "yes" : null);
   return node;
 }
 
-function cellsFor(column, values, tips) {
-  const largest = Math.max(1, ...[...column.rows.flat(), ...values].map((value) => Math.abs(value) || 0));
+function cellsFor({ largest }, column, values, tips) {
   return values.map((value, i) => {
-    const node = element(
-      "span",
-      { class: "cell", "data-tip": tips?.[i] ?? null },
-      value === null ? "" : printed(column, value),
-    );
-    node.style.setProperty("--depth", `${Math.round((100 * Math.abs(value)) / largest)}%`);
-    flag(node, { minus: value < 0, deep: Math.abs(value) > 0.6 * largest, empty: value === null });
+    const about = { class: "cell", "data-tip": tips?.[i] ?? null };
+    const node = element("span", about, value === null ? "" : printed(column, value));
+    const part = Math.abs(value) / largest;
+    node.style.setProperty("--depth", `${Math.round(100 * part)}%`);
+    flag(node, { minus: value < 0, half: part > 0.5, deep: part > 0.8, empty: value === null });
     return node;
   });
 }
 
 /** The matrix that makes a column, or the query that its keys meet; "?" where that is asked. */
-function abovePart(column) {
+function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
-  const made = { ...column, rows };
-  const cells = rows.map((values) => element("div", "cells", cellsFor(made, values)));
+  const cells = rows.map((values) => element("div", "cells", cellsFor(view, column, values)));
   const unknown = element("div", "unknown", "?");
   const node = element("div", { class: "above", "data-name": `above ${column.name}` }, [
     element("span", "small", title),
@@ -230,6 +220,8 @@ function barOf(column, row) {
   const track = element("span", "track", low < 0 ? zero : []);
   const node = element("div", { class: `amount ${column.kind}`, "data-tip": column.tips[row]?.[0] ?? null }, [track]);
   node.append(element("span", "number", value === null ? "" : printed(column, value)));
+  const digits = column.rows.map(([each]) => printed(column, each).length);
+  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // zeros line up
   assign(node, "data-full", value === null ? null : "yes");
   if (typeof value !== "number") return node;
   const inside = Math.max(low, Math.min(high, value));
@@ -243,19 +235,20 @@ function barOf(column, row) {
 }
 
 /** Under a column: its sum; under shares the budget that they divide. */
-function footOf(column, words) {
+function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
   const about = { class: "foot", "data-name": `foot ${column.name}`, "data-full": row.length ? "yes" : null };
   const values = row.length ? row : Array(column.across).fill(null);
   if (column.kind === "cells")
-    return element("div", about, [element("div", "cells", cellsFor(column, values)), element("span", "small", title)]);
+    return element("div", about, [
+      element("div", "cells", cellsFor(view, column, values)),
+      element("span", "small", title),
+    ]);
   const parts = column.rows.map(([value], i) => {
-    const part = element(
-      "span",
-      { class: "part", "data-tip": `${words[i]} ${printed(column, value)}`, "data-row": i },
-      value > 0.15 ? words[i] : "",
-    );
+    const word = view.data.words[i];
+    const said = { class: "part", "data-tip": `${word} ${printed(column, value)}`, "data-row": i };
+    const part = element("span", said, value > 0.15 ? word : "");
     part.style.width = `${100 * value}%`;
     return part;
   });
@@ -264,6 +257,15 @@ function footOf(column, words) {
     ...(column.kind === "share" ? [element("div", "budget", parts)] : []),
     element("span", "small", text),
   ]);
+}
+
+/** Vectors side by side, which make the last one. */
+function sumPart(view) {
+  const parts = view.data.sum.map((column) => {
+    const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });
+    return element("div", {}, [element("div", "head", element("strong", {}, column.title)), cells]);
+  });
+  return element("div", "sum", parts);
 }
 
 /** Sentences with one word in the colour of its sense. */

@@ -121,7 +121,9 @@ function labelsOf(marks, to) {
 /** Put each label beside its mark, clear of the other labels and the dots. */
 function placeLabels(labels, marks, to) {
   const dots = marks.flatMap(({ at, origin }) =>
-    origin ? [0.3, 0.6, 1].map((part) => to(origin.map((start, i) => start + part * (at[i] - start)))) : [to(at)],
+    origin
+      ? [0.3, 0.6, 0.8, 0.9, 1].map((part) => to(origin.map((start, i) => start + part * (at[i] - start))))
+      : [to(at)],
   );
   const taken = [];
   for (const { tip, width, node } of labels) {

@@ -30,8 +30,9 @@ class WayView extends View {
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
     const line = this.data.way ? [linePart(this)] : [];
-    this.parts = [findingPart(this), sentencesPart(this)];
-    if (!this.data.guess) this.parts.push(...line, headsPart(this));
+    const { guess, alone } = this.data;
+    this.parts = [findingPart(this), sentencesPart(this), ...(guess && !alone ? [] : line)];
+    if (!guess && !alone) this.parts.push(headsPart(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
     for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();

@@ -1,52 +1,75 @@
-"""The stops of the guided path, in order, by the name in their address, which may be older than the file's.
+"""The stops of the guided path, in order, by the name in their address: their texts from stops.toml, and what draws them.
 
-A stop says: TITLE, STEP (its part of the path), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
-computes it), the REASON and TAKE. A core stop has `draw(answered)`: the scene of the stage, whose widgets it draws once the
-question is answered. A stop beside the core has `show(picture, answered)`, which draws its picture there, with the answer's
-place empty until then, and its numbers where it is called. Either may have `show_details()`, for what stands beneath.
+A core stop has `do`, the one thing to do in class; those that follow it in the file stand beside it. Its function, called as the
+stop is (soft_lookup of soft-lookup), draws its widgets and returns the scene of the stage. That of a stop beside the core takes
+(picture, answered): it draws its picture there, with the answer's place empty until then, and its widgets where it is called.
 """
 
+import tomllib
+from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
+from pathlib import Path
+from typing import Any
 
-_PATH = (  # a row: a stop of the core, the path in forty minutes, and those that stand beside it
-    {"one-vector": "one_word_one_vector"},
-    {"soft-lookup": "soft_lookup"},
-    {"projections": "random_projections"},
-    {"dot-product": "dot_product", "magnitude": "key_length"},
-    {"scaling": "scaling"},
-    {
-        "three-words": "softmax", "not-symmetric": "not_symmetric", "causal-mask": "causal_mask",
-        "padding-mask": "padding_mask",
-    },
-    {"mix": "mix", "geometry": "geometry", "twelve-tokens": "twelve_tokens", "order": "word_order", "kernel": "kernel_source"},
-    {"residual": "residual"},
-    {"hide-a-word": "hide_a_word"},
-    {"real-head": "real_head", "drawn-numbers": "textbook_weights", "learned": "gradients"},
-)  # fmt: skip
-STOPS: dict[str, ModuleType] = {
-    slug: import_module(f"{__name__}.{file}") for row in _PATH for slug, file in row.items()
-}
+from selfattn.lessons.terms import TERMS
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop's texts, and the file of its functions."""
+
+    slug: str
+    file: str
+    title: str
+    part: str  # of the path: a box of the outline
+    idea: str
+    question: str
+    options: list[str]  # the right one first, unless the file has `answer(options)`: an encoder's answer is computed
+    reason: str
+    take: str
+    terms: list[str]  # those of selfattn.lessons.terms that first stand here
+    do: str
+
+    def function(self, name: str = "") -> Any:
+        """Its function of this name (None: it has none), or the one that draws it."""
+        module = import_module(f"{__name__}.{self.file}")
+        return getattr(module, name or self.slug.replace("-", "_"), None)
+
+    @property
+    def answer(self) -> str:
+        """The right option."""
+        computed = self.function("answer")
+        return computed(self.options) if computed else self.options[0]
+
+
+def _read() -> dict[str, Stop]:
+    given = tomllib.loads(Path(__file__).with_name("stops.toml").read_text("utf-8"))
+    texts = {
+        slug: {"terms": [], "do": ""} | stop | {"idea": stop["idea"].format_map(TERMS)} for slug, stop in given.items()
+    }
+    return {slug: Stop(slug, **stop) for slug, stop in texts.items()}
+
+
+STOPS = _read()
 MERGED = {
     "worked-example": "geometry",
     "annotated-heatmap": "twelve-tokens",
 }  # stops of older links, now part of others
-CORE = tuple(next(iter(row)) for row in _PATH)
+ROWS: list[list[str]] = []  # a core stop, and those beside it
+for _slug, _stop in STOPS.items():
+    if _stop.do:
+        ROWS.append([])
+    ROWS[-1].append(_slug)
+CORE = tuple(row[0] for row in ROWS)
 NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
-    slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(_PATH, 1) for place, slug in enumerate(row)
+    slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(ROWS, 1) for place, slug in enumerate(row)
 }
-STEPS = tuple(dict.fromkeys(stop.STEP for stop in STOPS.values()))  # the boxes of the diagram, in order
-FIRST = {  # the terms of selfattn.lessons.terms that first stand at a stop
-    "one-vector": ("encoder", "layer", "cosine"), "soft-lookup": ("query", "key", "value"),
-    "projections": ("embedding", "projection"), "dot-product": ("dot product", "score", "head"),
-    "scaling": ("softmax", "weight"), "not-symmetric": ("token",), "causal-mask": ("mask",), "mix": ("context",),
-    "residual": ("residual",), "hide-a-word": ("mask",), "real-head": ("token", "hidden state"),
-}  # fmt: skip
+PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes of the outline, in order
 
 
 def beside(slug: str) -> list[str]:
-    """What stands beside a stop's core stop, in order."""
-    return list(next(row for row in _PATH if slug in row))[1:]
+    """The stops beside this one's core stop, in order."""
+    return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:

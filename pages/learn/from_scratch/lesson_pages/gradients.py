@@ -15,23 +15,9 @@ from selfattn.kernel import attend
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
 from selfattn.views.lesson import drawing
 
-TITLE = "Learned, not ruled"
-STEP = "a real head"
-IDEA = (
-    'No rule says that "bank" or "it" should attend to anything. Each step can be differentiated, so training can ask which way '
-    "to push a number so that *that* weight grows: the answer is the **gradient**."
-)
-QUESTION = "Training wants *it* to attend to *street*. What does it change?"
-OPTIONS = ("every number a little, along the gradient", "a rule for *it*", "only the key of *street*")
-LEARN = (
-    "gradient = torch.autograd.grad(weights[0, target], (query, key))",
-    "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
-)
-REASON = "A weight depends on the query and, by the sum it is divided by, on every key: each number has a slope."
-TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
-
-def show(picture, answered) -> None:
+def learned(picture, answered: bool) -> None:
+    """A weight's gradient, and the weights on the way that it leads."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -40,11 +26,9 @@ def show(picture, answered) -> None:
     weight = history[history["token"] == token]["weight"]
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
-    begun = history
-    if not answered:
-        matrix, begun = teaching.blank(matrix), history.assign(weight=history["weight"].where(history["step"] == 0))
+    begun = history.assign(weight=history["weight"].where(answered | (history["step"] == 0)))
     charts = {
-        f"Gradient of the weight on “{token}”": drawing(heatmap, matrix, rows, **looks),
+        f"Gradient of the weight on “{token}”": drawing(heatmap, teaching.asked(matrix, answered), rows, **looks),
         "Following it, step by step": drawing(
             lines, begun, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
         ),
@@ -52,7 +36,7 @@ def show(picture, answered) -> None:
     finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
         note = "Blue numbers should grow, red ones shrink."
-        teaching.steps("gradient", finding, charts, "weights", *LEARN, note=note, answered=answered)
+        teaching.steps("gradient", finding, charts, note=note, answered=answered)
         if answered:
             teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
 

@@ -1,4 +1,8 @@
-"""The kernel, as source, beside its numbers."""
+"""Two stops on the kernel figure: the worked example with a query to drag, and the kernel, as source, beside its numbers.
+
+Source: the picture of the worked example. It prints queries, keys and results, but not the values: those are ours, and land
+on its context.
+"""
 
 from collections.abc import Sequence
 
@@ -6,34 +10,47 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.learn.from_scratch.lesson_pages.random_projections import TOKENS, project
+from pages.learn.from_scratch.lesson_pages.hand_made import SIX_WORDS, project
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.kernel import AttentionTrace, add_mask, attend, rounded
 from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.views.kernel_lines import kernel_lines, source
 
-TITLE = "The kernel, line by line"
-STEP = "context"
-IDEA = (
-    "This is the code that computes every weight on this site, for the lessons and for real heads. It is read from the running "
-    "program, not retyped."
-)
-QUESTION = "The same lines run for one head and for all heads of a layer at once. What changes?"
-OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
-REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
 PARTS = (attend, add_mask, rounded)
 LAYER = "all heads of a real layer"
-TAKE = "Scores, scale, mask, softmax, weighted sum: that is all of attention."
 
 
-def show(picture, answered) -> None:
+def geometry(picture, answered: bool) -> None:
+    """In one space a query meets keys; in the other the values are mixed."""
+    published = {"query of “it”": QUERY}
+    for name, rows in (("key", KEYS), ("value", VALUES)):
+        published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
+    query, *rest = teaching.vectors("geometry", published, 114).values()
+    keys, values = rest[:3], rest[3:]
+    with picture:
+        if answered:
+            trace = worked_example.compute(query, torch.stack(keys), torch.stack(values))
+            teaching.kernel("geometry", trace, TOKENS, -1, "it", back="Back to the query as typed")
+            teaching.prose(
+                "Drag the query: make it longer, turn it, or bring it to 0. Scores, weights and context follow."
+            )
+        else:
+            compared = teaching.plane({"it": query, **dict(zip(TOKENS, keys))}, "it", 300)
+            mixed = teaching.plane(dict(zip(TOKENS, values)), size=300)
+            charts = {"Query and keys are compared": compared, "Values are mixed: where is the context?": mixed}
+            teaching.steps("geometry", "", charts, answered=False)
+
+
+def kernel(picture, answered: bool) -> None:
+    """The kernel's lines with the shapes of an example, and its numbers."""
     made = one_head_by_hand.compute()
     examples = {  # the trace, its tokens, the token that asks (-1: none of them) and its name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
-        "it": (worked_example.compute(), worked_example.TOKENS, -1, "it"),
-        "Raschka's six words": (project()[1], TOKENS, 1, ""),
+        "it": (worked_example.compute(), TOKENS, -1, "it"),
+        "six words of a book": (project()[1], SIX_WORDS, 1, ""),
         **_layer(),
     }
     which = teaching.example("kernel", tuple(examples))
@@ -42,13 +59,11 @@ def show(picture, answered) -> None:
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
+    shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
+    if answered and LAYER in examples and which != LAYER:
+        layer = examples[LAYER][0]
+        shapes = {name: f"{said}, all heads {tuple(getattr(layer, name).shape)}" for name, said in shapes.items()}
     with picture:
-        shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
-        if answered and LAYER in examples and which != LAYER:
-            shapes = {
-                name: f"{said}, all heads {tuple(getattr(examples[LAYER][0], name).shape)}"
-                for name, said in shapes.items()
-            }
         code = "\n".join(line + shapes.get(name, "") for name, line in kernel_lines().items())
         st.code(code, language=None, wrap_lines=True)
         if not answered:

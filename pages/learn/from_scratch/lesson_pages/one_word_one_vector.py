@@ -14,7 +14,7 @@ from torch.nn.functional import cosine_similarity
 
 from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached, cached_encode
+from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
@@ -24,18 +24,8 @@ from selfattn.examples import NEUTRAL_SENTENCES, STATIC_WORD_SENTENCES
 from selfattn.numbers import cosine
 from selfattn.senses.nearest_centroid import cosines
 from selfattn.views.lesson import drawing
-from selfattn.views.stage import Mark, Plane, Scene
+from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene
 
-TITLE = "The problem: one word, one vector"
-STEP = "embeddings"
-IDEA = (
-    "A computer knows a word by a row of numbers, its vector, looked up in a table: *bank* has one, whether rivers or loans "
-    "stand around it. An encoder then changes it, layer by layer."
-)
-QUESTION = "Six sentences with *bank*, of two senses. How many different vectors has *bank* after the last layer?"
-OPTIONS = ("six, nearer to each other within a sense", "two, one for each sense", "one, as in the table")
-REASON = "Every sentence moves the word its own way: even two sentences of one sense give it different vectors."
-TAKE = "The table gives one vector; the sentence moves it. What moves it is attention: the path shows how."
 SENSES = ("water", "water", "money", "money", "money", "water")
 WORD, LANDMARKS, TEXT = "one-vector.word", "one-vector.landmarks", "one-vector.text"  # keys of the session
 PUBLISHED = {
@@ -45,52 +35,53 @@ PUBLISHED = {
 }
 MOST = 8
 TABLE = -1  # the stage of the bare vectors; 0 is what layer 0 reads
+Places = Sequence[tuple[Encoding, Sequence[int]]]  # a word's: in which sentence, at which tokens
 
 
-def draw(answered: bool) -> Scene:
+def one_vector() -> Scene:
+    """The word's place in each sentence after a chosen layer, on its way from the one of the table."""
     encoder = current_encoder()
+    show_encoder(encoder)
+    stages = range(TABLE, encoder.n_layers + 1)
+    stage = st.select_slider("After", stages, encoder.n_layers, format_func=_stage_name, key="one-vector.layer")
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
-    stage = encoder.n_layers
-    if answered:
-        show_encoder(encoder)
-        stages = range(TABLE, encoder.n_layers + 1)
-        stage = st.select_slider("After", stages, stage, format_func=_stage_name, key="one-vector.layer")
-        with st.expander("Your own word and sentences"):
-            st.text_input("Word", key="one-vector.word", max_chars=40)
-            st.text_input("Two words to compare with", key="one-vector.landmarks", max_chars=80)
-            hint = "Two to eight sentences with the word, one a line. After a bar you may name the sense it has there."
-            st.text_area("Sentences | sense", key="one-vector.text", height=200, max_chars=3000, help=hint)
-            teaching.reset("one-vector", PUBLISHED, "Reset the sentences")
+    with st.expander("Your own word and sentences"):
+        st.text_input("Word", key=WORD, max_chars=40)
+        st.text_input("Two words to compare with", key=LANDMARKS, max_chars=80)
+        hint = "Two to eight sentences with the word, one a line. After a bar you may name the sense it has there."
+        st.text_area("Sentences | sense", key=TEXT, height=200, max_chars=3000, help=hint)
+        teaching.reset("one-vector", PUBLISHED, "Reset the sentences")
     with teaching.messages("These sentences can't be used."):
-        return _scene(encoder, stage)
-
-
-def _scene(encoder: Encoder, stage: int) -> Scene:
-    word, places, senses = typed(encoder)
-    first, second = landmarks = _landmarks(encoder)
+        word, places, senses = typed(encoder)
+        landmarks = _landmarks(encoder)
     marks = [(each, each.words[0].positions) for each in landmarks.values()]
-    every = {each: near(places, marks, each) for each in range(TABLE, encoder.n_layers + 1)}
-    kinds = dict(zip(dict.fromkeys(filter(None, senses)), "ab"))
-    dots = tuple(
-        Mark(str(n), str(n), after, kind=kinds.get(sense, ""), tip=f"Sentence {n}: {sense}", before=(None, before))
-        for n, (after, before, sense) in enumerate(zip(*(map(tuple, every[at].tolist()) for at in (stage, TABLE)), senses), 1)
-    )  # fmt: skip
+    every = {each: near(places, marks, each) for each in stages}
+    hues = dict(zip(dict.fromkeys(filter(None, senses)), "ab"))
+    dots = [
+        Mark(str(n), str(n), after, kind=hues.get(sense, ""), tip=f"Sentence {n}: {sense}", before=(None, before))
+        for n, (after, before, sense) in enumerate(zip(every[stage], every[TABLE], senses), 1)
+    ]
     reached = torch.stack([*every.values()])
     ends = float(reached.min()) - 0.06, float(reached.max()) + 0.06
-    nearer = (every[stage][:, 0] > every[stage][:, 1]).tolist()
-    counted = [
-        f"{sum(is_near for is_near, own in zip(nearer, senses) if own == sense)} of {senses.count(sense)} of {sense}"
-        for sense in kinds
-    ]
+    first, second = landmarks
+    nearer = [sense for sense, (one, other) in zip(senses, every[stage].tolist()) if one > other]
+    counted = ", ".join(f"{nearer.count(sense)} of {senses.count(sense)} of {sense}" for sense in hues)
     n = len({tuple(each) for each in every[stage].mul(1e4).round().tolist()})
-    said = f' Nearer to "{first}": {", ".join(counted)}.' if kinds and stage > TABLE else ""
-    corners = (f"nearer to {second}", f"nearer to {first}")
-    axes = (f"cosine with {first} →", f"↑ cosine with {second}")
+    axes = f"cosine with “{first}” alone →", f"↑ cosine with “{second}” alone"
+    means = baselines(places, senses, (), encoder.n_layers).set_index("stage").loc[[stage]]
+    last = ", the last" if stage == encoder.n_layers else ""
     return Scene(
-        f"{'One vector' if n == 1 else f'{n} vectors'} {_stage_name(stage)}.{said}",
-        planes=(Plane("meaning", f'Where "{word}" is', dots, (ends, ends), axes, corners),),
-        sentences=tuple((*_parts(placed), kinds.get(sense, "")) for placed, sense in zip(places, senses)),
+        f'{_stage_name(stage).capitalize()}{last}, "{word}" has {"one vector" if n == 1 else f"{n} vectors"}.',
+        list(means["pairs"]) if hues else (),
+        [Column("cosine", "mean cosine", torch.tensor(means["cosine"].tolist()), SHARE, asked=True)] if hues else (),
+        planes=[
+            Plane(
+                "meaning", f'Where "{word}" is', dots, (ends, ends), axes, (f"nearer to {second}", f"nearer to {first}")
+            )
+        ],
+        sentences=[(*_parts(placed), hues.get(sense, "")) for placed, sense in zip(places, senses)],
+        note=f"Nearer to “{first}” than to “{second}”: {counted}." if hues else "",
     )
 
 
@@ -133,46 +124,42 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
     return word, places, senses
 
 
-def vectors(places: Sequence[tuple[Encoding, Sequence[int]]], stage: int) -> Tensor:
-    """The word's vectors (k, d) at a stage; places: (encoding, positions of the word), a split word being averaged."""
+def vectors(places: Places, stage: int) -> Tensor:
+    """The word's vectors (k, d) at a stage; a split word's are averaged."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
-def near(places: Sequence[tuple[Encoding, Sequence[int]]], marks: Sequence[tuple[Encoding, Sequence[int]]], stage: int):
+def near(places: Places, marks: Places, stage: int) -> Tensor:
     """The cosines (k, 2) of k places with two others, at a stage."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
-def unrelated(encoder: Encoder) -> list[tuple[Encoding, Sequence[int]]]:
-    """The longest word of each of some sentences that have nothing in common."""
-    encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
-    return [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
-
-
-def baselines(places: Sequence, senses: Sequence[str], others: Sequence, n_layers: int) -> pd.DataFrame:
-    """Mean cosine at each stage: columns stage, pairs, cosine, n. Stage -1 is the bare token vector.
+def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
+    """Mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the bare token vector.
 
     pairs: "same sense", "different senses" (by the labels given) and "two other words": what any two words reach.
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
-    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)
-    rows = []
-    for name, (where, chosen) in compared.items():
-        if pairs := int(chosen.triu(1).sum()):
-            means = [float(cosines(vectors(where, at))[chosen.triu(1)].mean()) for at in range(TABLE, n_layers + 1)]
-            rows += [(stage, name, mean, pairs) for stage, mean in enumerate(means, start=TABLE)]
-    return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
+    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # none: left out
+    rows = [
+        (stage, name, float(cosines(vectors(where, stage))[chosen.triu(1)].mean()))
+        for name, (where, chosen) in compared.items()
+        if chosen.triu(1).any()
+        for stage in range(TABLE, n_layers + 1)
+    ]
+    return pd.DataFrame(rows, columns=["stage", "pairs", "cosine"])
 
 
-def show_details() -> None:
+def one_vector_details() -> None:
     """Mean cosines by layer, beside those of any two words."""
     encoder = current_encoder()
     with st.expander("Details: one sense, two senses, and any two words, layer by layer"):
         _, places, senses = typed(encoder)
-        others = cached(encoder, "other words", lambda _: unrelated(encoder))
+        encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
+        others = [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
         curves = baselines(places, senses, others, encoder.n_layers)
         last = curves[curves["stage"] == encoder.n_layers]
         said = ", ".join(f"{pairs} {cosine(value)}" for pairs, value in zip(last["pairs"], last["cosine"]))

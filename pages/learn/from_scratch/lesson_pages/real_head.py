@@ -1,5 +1,8 @@
 """The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
 from selfattn.analysis.hiding import HiddenPair
@@ -13,36 +16,37 @@ from selfattn.dashboard.figures import say, show_panel, this_page
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import REAL
 
-TITLE = "Now a real encoder"
-STEP = "a real head"
-IDEA = (
-    "The bundled encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Head 10 of layer 0 "
-    "gives *river* 0.62, but a large weight isn't yet an effect: so hide *river* from *bank* in all heads. How far does "
-    "*bank* move, from where its river sentences lie to where its money sentences lie?"
-)
-QUESTION = "A: *The bank of the river.* With *river* hidden, how much of that way does *bank* go?"
-OPTIONS = ("about half of it", "nearly all of it", "hardly any of it")
-REASON = (
-    "Half way is undecided: in *The bank of the.* the bundled encoder puts *bank* at 48 %. Hidden from the other words, too, "
-    "*river* moves it no farther: 50 %."
-)
-TAKE = "What a head attends to is seen; what a word does is tested: hide it."
 
-
-def show_figure(answered: bool) -> None:
-    """The main view's own figure. Before the answer a click on a word answers the question, too."""
+def real_head(answered: bool) -> None:
+    """The main view's own sentences and way. Before the answer a click on a word answers the question, too."""
+    encoder, pair = current_encoder(), _pair()
     for note in _hidden().notes:
         st.text(note)
-    panel, states = panel_of(current_encoder(), _pair(), guess=not answered), () if answered else ("guess",)
+    panel, whole = panel_of(encoder, pair, guess=not answered), panel_of(encoder, pair).live
+    if panel.live and whole:
+        live, way = panel.live.changed(alone=True), whole.data["way"]
+        if not answered:
+            asked = "With “river” hidden from the “bank” of A, how far does its dot go?"
+            live = live.changed(finding=asked, way=way and {**way, "level": None})
+        panel = replace(panel, live=live)
+    states = () if answered else ("guess",)
     show_panel(panel, choose=lambda *_: session.REVEALED.of("real-head").set(True), states=states)
 
 
-def answer() -> str:
+def answer(options: Sequence[str]) -> str:
     """How far "river" hidden moves "bank" in this encoder, in words."""
     pair = _hidden()
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
-    return OPTIONS[1] if share > 0.75 else OPTIONS[0] if share > 0.25 else OPTIONS[2]
+    return options[1] if share > 0.75 else options[0] if share > 0.25 else options[2]
+
+
+def real_head_details() -> None:
+    """What half of the way means in the bundled encoder."""
+    st.expander("Details: half way").text(
+        "In “The bank of the.” the encoder of this site puts “bank” at 48 % of the way: undecided. Hidden from the other words, "
+        "too, “river” moves it no farther: 50 %."
+    )
 
 
 def _pair() -> Pair:

@@ -1,95 +1,84 @@
-"""Softmax on a row of scores, and the budget that its weights share.
+"""Softmax: a row of scores shares a budget of 1. What follows: two directions that differ, the causal mask, and padding.
 
 Source: the published numeric example, scores 1, 0.5 and 0, whose weights are printed as .46, .32 and .22; it stops before
 the values.
 """
 
-from collections.abc import Sequence
-
 import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.learn.from_scratch.lesson_pages import twelve_tokens
+from pages.learn.from_scratch.lesson_pages.hand_made import by_place
+from selfattn.analysis.what_if import causal_mask as lower_triangle
+from selfattn.analysis.what_if import four_ways
 from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.one_head_by_hand import BANK, WORDS
-from selfattn.lessons.terms import TERMS
-from selfattn.numbers import decimal, weight
+from selfattn.numbers import decimal, error, weight
 from selfattn.views.stage import SHARE, Column, Scene
 
-TITLE = "Normalise: softmax"
-STEP = "softmax"
-IDEA = (
-    f"{TERMS['softmax']} Only what comes out is called *weights*: a row of them is a budget of 1, like a highlighter with just "
-    "so much ink."
-)
-QUESTION = "Divided by √2, *bank* scores 1.41 and *river* 2.12. How many times the weight of *bank* does *river* get?"
-OPTIONS = ("2 times", "1.5 times", "the same, both are positive")
-REASON = (
-    "Only the difference of two scores counts: e to the power of 2.12 − 1.41 is 2.03. Of 13.18 in all, 8.34 and 4.11 are 0.63 "
-    "and 0.31."
-)
-TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
-SOURCE = "good, not, the"
 TOKENS = ("good", "not", "the")
 QUERY = torch.tensor((0.0, 1.0), dtype=torch.float64)
 KEYS = torch.tensor(((0.0, 1.0), (0.5, 0.5), (0.0, 0.0)), dtype=torch.float64)
+LINES = (  # of the four ways to mask, in their order
+    "weights = softmax(scaled.masked_fill(~allowed, -inf))",
+    "weights = softmax(scaled * allowed)",
+    "weights = softmax(scaled) * allowed",
+    "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
+)
+SOURCES = {
+    "bank": "bank of the river",
+    "first": "the first hand-made sentence",
+    "second": "the second hand-made sentence",
+    "real": "my own sentence, a real head",
+}
 
 
-def draw(answered: bool) -> Scene:
+def three_words() -> Scene:
+    """The steps of one row, and the budget that its weights share."""
     thread = one_head_by_hand.compute().trace
     examples = {  # the token that asks, its query, the tokens, and their keys
         "bank": (BANK, thread.query[BANK], WORDS["river"], thread.key),
-        SOURCE: (0, QUERY, TOKENS, KEYS),
+        "good, not, the": (0, QUERY, TOKENS, KEYS),
     }
-    which = teaching.example("three-words", tuple(examples)) if answered else "bank"
-    asks, query, tokens, keys = examples[which]
-    more, others, place = 0.0, 0, tokens.index("river") if "river" in tokens else 0
-    if answered:
-        more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
-        others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        with st.expander("Your own query and keys"):
-            names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
-            query, *rows = teaching.vectors("three-words", {"query": query, **dict(zip(names, keys))}, 110).values()
-            keys = torch.stack(rows)
-    raised = torch.zeros(len(tokens) + others, dtype=torch.float64)
+    asks, query, tokens, keys = examples[teaching.example("three-words", tuple(examples))]
+    place, n = tokens.index("river") if "river" in tokens else 0, len(tokens)
+    more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
+    others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
+    query, *rows = teaching.own("three-words", {"query": query, **by_place(tokens, keys)}).values()
+    raised = torch.zeros(n + others, dtype=torch.float64)
     raised[place] = more
-    trace = compute(query, keys, others, [Term("raised by", raised)] if more else [])
-    return _scene(trace, tokens, asks, others)
+    trace = compute(query, torch.stack(rows), others, [Term("raised by", raised)])
 
+    def together(row: Tensor) -> Tensor:
+        """The tokens' numbers, and in one the sum of the others'."""
+        return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
-def _scene(trace: AttentionTrace, tokens: Sequence[str], asks: int, others: int) -> Scene:
-    """The steps of one row; the other words are one row, together."""
-    n, masked, weights = len(tokens), trace.masked[0], trace.weights[0]
-    rest = slice(n, None)
-    powers = masked.exp()
-    shown = [*tokens, f"{others} more"] if others else list(tokens)
-    scaled, powers, weights = (
-        torch.cat([row[:n], after.reshape(1)]) if others else row
-        for row, after in ((masked, masked[-1]), (powers, powers[rest].sum()), (weights, weights[rest].sum()))
-    )
-    total, best = powers.sum(), int(weights.argmax())
+    shown = [*tokens, *([f"{others} more"] if others else [])]
+    scaled, powers, weights = trace.masked[0][: len(shown)], together(trace.masked[0].exp()), together(trace.weights[0])
+    total, (best, second) = powers.sum(), weights.topk(2).indices.tolist()
     lines = [
         f"{word}: {f'{others} × ' if at == n else ''}e^{decimal(score)} = {decimal(power)}; "
         f"{decimal(power)} / {decimal(total)} = {weight(share)} (rounded)"
         for at, (word, score, power, share) in enumerate(zip(shown, scaled, powers, weights.tolist()))
     ]
     return Scene(
-        f'Of 1, "{shown[best]}" gets {weight(float(weights[best]))}.',
+        f'"{shown[best]}" gets {weight(float(weights[best]))}, {decimal(weights[best] / weights[second], 1)} times the '
+        f'{weight(float(weights[second]))} of "{shown[second]}".',
         shown,
         (
-            Column("scaled", "score ÷ √2", scaled, (-3.0, max(3.0, float(scaled.max())))),
-            Column(
-                "power", "e to that", powers, (0.0, max(10.0, float(powers.max()))), foot=("sum", total), asked=True
-            ),
+            Column("scaled", "score ÷ √2", scaled, (-3.0, 3.0)),
+            Column("power", "e to that", powers, (0.0, 10.0), foot=("sum", total), asked=True),
             Column("weights", "weight", weights, SHARE, foot=("sum", weights.sum()), asked=True),
         ),
         asks=asks,
         lit=best,
         lines=lines,
-        note="The kernel first subtracts the largest score: same weights. Among many words even a good score is diluted.",
+        note="The code first subtracts the largest score; the weights stay. Among many words even a good score is diluted.",
     )
 
 
@@ -97,3 +86,86 @@ def compute(query: Tensor = QUERY, keys: Tensor = KEYS, others: int = 0, terms: 
     """One query (d,) over keys (n, d), and as many `others`, whose keys are 0. The source has no values: they are 0."""
     every = torch.cat([keys, keys.new_zeros(others, keys.shape[1])])
     return attend(query[None], every, torch.zeros_like(every), terms=terms)
+
+
+def not_symmetric(picture, answered: bool) -> None:
+    """Weights differ forth and back even where the scores don't: softmax normalises each row by itself."""
+    if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
+        _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+        trace, tokens = encoding.trace(*head), encoding.tokens
+    else:
+        query, tokens = one_head_by_hand.compute().trace.query, WORDS["river"]
+        trace = attend(query, query, query)
+    n, weights = len(tokens), trace.weights
+    st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
+    row, column = divmod(int((weights - weights.T).argmax()), n)  # where forth and back differ most
+    a, b = tokens[row], tokens[column]
+    charts = {
+        "Scores": teaching.small_map(trace.scores, tokens, kind="signed"),
+        "Weights": teaching.small_map(teaching.asked(weights, answered, row, column), tokens, maximum=1.0),
+    }
+    finding = (
+        f'"{a}" gives "{b}" a weight of {weight(float(weights[row, column]))}, "{b}" gives "{a}" '
+        f"{weight(float(weights[column, row]))}."
+    )
+    scores = weight(float((trace.scores - trace.scores.T).abs().max()))
+    with picture:
+        note = f"Scores differ by up to {scores} between forth and back."
+        teaching.steps("forth and back", finding, charts, note=note, answered=answered)
+
+
+def causal_mask(picture, answered: bool) -> None:
+    """The causal mask and three things that look like it."""
+    source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
+    if source == "real":
+        _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
+        trace, tokens = encoding.trace(*head), encoding.tokens
+    elif source == "bank":
+        trace, tokens = one_head_by_hand.compute().trace, WORDS["river"]
+    else:
+        keys = twelve_tokens.QUERIES_AND_KEYS if source == "first" else twelve_tokens.OF_THE_MAP
+        trace, tokens = twelve_tokens.compute(keys), twelve_tokens.TOKENS
+    ways = four_ways(trace, lower_triangle(len(tokens)))
+    first, scores, cut, _ = ways
+    charts = {
+        way.name.capitalize(): teaching.small_map(
+            teaching.asked(way.weights, answered or way is first), tokens, maximum=1.0
+        )
+        for way in ways
+    }
+    finding = (
+        f"With the scores times 0, hidden words keep up to {scores.leaked.max():.2f} of a row; with the weights times 0, a row "
+        f"sums to as little as {cut.weights.sum(-1).min():.2f}."
+    )
+    with picture:
+        teaching.steps("four ways", finding, charts, columns=2, answered=answered)
+        if answered:
+            st.code("\n".join(LINES), language=None, wrap_lines=True)
+            teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
+            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a line of its own: it fits a narrow window
+
+
+def padding_mask(picture, answered: bool) -> None:
+    """A short sentence in a batch of longer ones."""
+    encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
+    n = len(encoding.tokens)
+    room = min(16, encoder.max_tokens - n)
+    if room <= 4:
+        st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
+        return
+    extra = st.slider("Tokens of padding", 4, room, key="padding-mask.extra")
+    key = ("padded", encoding.text, n + extra)
+    padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra))
+    weights = padded.trace(*head).weights
+    changed = float((weights[:n, :n] - encoding.weights(*head)).abs().max())
+    share = float(weights[:n, n:].sum(-1).max())
+    gets = f"at most {error(share)}" if share else "exactly 0"
+    differ = f"change by at most {error(changed)}" if changed else "stay the same"
+    finding = (
+        f"[PAD] gives the sentence's own tokens {weight(float(weights[n:, :n].sum(-1).min()))} of its weight. It gets {gets} of "
+        f"theirs, and their own weights {differ}."
+    )
+    shown = teaching.asked(weights, answered, *range(n, n + extra))
+    with picture:
+        charts = {"A row a token, the padding's too": teaching.small_map(shown, padded.tokens, 520, maximum=1.0)}
+        teaching.steps("padding", finding, charts, answered=answered)

@@ -4,8 +4,10 @@ Source: the published lessons; where they print a word without a sentence, the s
 """
 
 import math
+import tomllib
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -25,23 +27,8 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
-TITLE = "Numbers people draw"
-STEP = "a real head"
-IDEA = (
-    "Lessons like to print attention weights: *bank* gives *deposit* .85, *it* gives *animal* .9. They are made up, "
-    "and real heads give others."
-)
-QUESTION = "*Deposit the check at the bank.* Averaged over all heads of the encoder: which does *bank* attend to most?"
-OPTIONS = ("deposit", "the", "check")
-CODE = (
-    "drawn = typed by hand   # no line of the kernel makes these",
-    "mean = shares(weights.mean(dim=(0, 1)))   # over layers and heads",
-    "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
-)
-REASON = "It is computed from the encoder's weights, which are drawn below beside the made-up ones."
 shares = partial(normalize, p=1, dim=-1)  # each row made to sum to 1; a row of zeros stays
 NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
-TAKE = "Printed weights illustrate. Real ones are spread over many heads and over special tokens; 1 % of the weight is no match."
 
 
 class TextbookWeights(NamedTuple):
@@ -49,34 +36,19 @@ class TextbookWeights(NamedTuple):
 
     title: str
     sentence: str
-    queries: tuple[int, ...]
-    keys: tuple[int, ...]
-    weights: tuple[tuple[float, ...], ...]
+    queries: Sequence[int]
+    keys: Sequence[int]
+    weights: Sequence[Sequence[float]]
     note: str
 
 
-LOAN = "The bank approved the loan because it was well-capitalized."
-TEXTBOOK = (
-    TextbookWeights("bank, to deposit, the, check", "Deposit the check at the bank.", (5,), (0, 1, 2),
-                    ((0.85, 0.02, 0.13),), "The sentence is ours; the source prints the three words only."),
-    TextbookWeights("a map of three words", "Dog bites man.", (0, 1, 2), (0, 1, 2),
-                    ((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.2, 0.2, 0.6)),
-                    "The source names no words; the sentence is ours."),
-    TextbookWeights("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.",
-                    (7,), (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
-    TextbookWeights("it, to every word", "The animal didn't cross the street because it was too tired.", (7,),
-                    tuple(range(11)), ((0.15, 0.9, 0.15, 0.15, 0.15, 0.2, 0.15, 0.15, 0.15, 0.15, 0.6),),
-                    "The source calls these scores, and draws .15 for all other words."),
-    TextbookWeights("it, because it was tired", "The animal didn't cross the street because it was tired.", (7,), (1, 5, 9),
-                    ((0.9, 0.2, 0.6),), "A variant of the same sentence; the source draws no other numbers."),
-    TextbookWeights("it, too wide", "The animal didn't cross the street because it was too wide.", (7,), (1, 5, 10),
-                    ((0.2, 0.9, 0.6),), "The variant that turns the pronoun: the source's two nouns change places."),
-    TextbookWeights("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
-                    "The source calls these scores."),
-)  # fmt: skip
+TEXTBOOK = [
+    TextbookWeights(**each) for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["lesson"]
+]
 
 
-def show(picture, answered) -> None:
+def drawn_numbers(picture, answered: bool) -> None:
+    """A lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -96,20 +68,20 @@ def show(picture, answered) -> None:
         f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to what is drawn, and gives these words "
         f"{nearest.kept:.2f} of its weight."
     )
-    if not answered:
-        pictures |= {title: teaching.blank(matrix) for title, matrix in pictures.items() if title != "As drawn"}
     note = f"The first row drawn sums to {sum(textbook.weights[0]):.2f}. All heads: {float(mean.sum(-1).mean()):.2f} on average."
     with picture:
-        charts = {title: drawing(heatmap, matrix, rows, **looks) for title, matrix in pictures.items()}
-        teaching.steps("drawn numbers", finding, charts, *CODE, note=note, columns=2, answered=answered)
-        if not answered:
-            return
-        teaching.prose(
-            "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "
-            f"{near} of {len(heads)} heads come within .10 with a quarter of their weight on these words."
-        )
-        if textbook.title.startswith("it"):
-            _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
+        charts = {
+            title: drawing(heatmap, teaching.asked(matrix, answered or title == "As drawn"), rows, **looks)
+            for title, matrix in pictures.items()
+        }
+        teaching.steps("drawn numbers", finding, charts, note=note, columns=2, answered=answered)
+        if answered:
+            teaching.prose(
+                "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "
+                f"{near} of {len(heads)} heads come within .10 with a quarter of their weight on these words."
+            )
+            if textbook.title.startswith("it"):
+                _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
@@ -124,10 +96,10 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     teaching.steps("whole sentence", "A lesson draws one row; a head has one for each word.", charts)
 
 
-def answer() -> str:
+def answer(options: Sequence[str]) -> str:
     """Of the three words, the one that "bank" attends to most, averaged over all heads."""
     own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
-    return OPTIONS[int(own.mean((0, 1, 2)).argmax())]
+    return options[int(own.mean((0, 1, 2)).argmax())]
 
 
 def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:

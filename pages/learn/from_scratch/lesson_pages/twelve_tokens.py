@@ -17,24 +17,6 @@ from selfattn.kernel import AttentionTrace, attend
 from selfattn.numbers import vector
 from selfattn.views.lesson import drawing
 
-TITLE = "A whole sentence: read the map"
-STEP = "weighted sum"
-IDEA = (
-    "An *attention map* has a row for each word that asks and a column for each word asked. In *The movie was not good , but the "
-    "soundtrack was amazing .* three words have numbers, set by hand; all others have zeros."
-)
-QUESTION = (
-    "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
-)
-OPTIONS = ("mostly “not”, but “amazing” too", "only “not”", "only itself")
-REASON = (
-    "*good* asks for a large second number. *not* (20) and *amazing* (19) both have one, and e to the difference over √2 is only "
-    '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
-)
-TAKE = (
-    "Read a map row by row; each sums to 1. An even row had no preference; a key that is nearly as large takes its share, wanted "
-    "or not."
-)
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
@@ -44,7 +26,8 @@ OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZI
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
-def show(picture, answered) -> None:
+def twelve_tokens(picture, answered: bool) -> None:
+    """The map of twelve tokens; before the answer without the row of "good"."""
     examples = {"who turns “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
     which = teaching.example("twelve-tokens", tuple(examples))
     both, values = examples[which]
@@ -57,12 +40,12 @@ def show(picture, answered) -> None:
     trace = compute(given[0], given[1], causal)
     weights = trace.weights[GOOD].tolist()
     most = " and ".join(f'"{token}"' for token, weight in zip(TOKENS, weights) if weight > 0.9 * max(weights))
-    drawn = trace.weights if answered else teaching.blank(trace.weights, GOOD)
+    drawn = teaching.asked(trace.weights, answered, GOOD)
     with picture:
         finding = f'"good" attends most to {most}: {max(weights):.2f}.'
         chart = drawing(heatmap, drawn, TOKENS, cell=44, maximum=1.0)
         note = f'Context of "good": {vector(trace.context[GOOD], 2)}.'
-        teaching.steps("map", finding, {"Every weight of the sentence": chart}, "weights", note=note, answered=answered)
+        teaching.steps("map", finding, {"Every weight of the sentence": chart}, note=note, answered=answered)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]

@@ -25,23 +25,12 @@ from selfattn.lessons.recurrence import word_vectors
 from selfattn.numbers import decimal, error
 from selfattn.views.lesson import drawing
 
-TITLE = "Order must be added"
-STEP = "embeddings"
-IDEA = (
-    "Nothing so far says where a word stands: embeddings, queries and keys are made of the words alone. A context adds up "
-    "values."
-)
-QUESTION = "*dog bites man*, then *man bites dog*. Which words get another context in the second one?"
-OPTIONS = ("none: nothing says where a word stands", "dog and man: bites stays second", "all three")
-REASON = (
-    "Every word sees the same three words with the same scores, and a sum has no order: only the rows change places."
-)
-TAKE = "Without a mask attention doesn't see order: it must be added to the embeddings."
 MOST = 8
 D_MODEL = 8
 
 
-def show(picture, answered) -> None:
+def order(picture, answered: bool) -> None:
+    """The contexts of words in two orders, with and without positions and a mask."""
     published = {"order.words": "dog bites man"}
     for key, value in published.items():
         st.session_state.setdefault(key, value)
@@ -60,13 +49,11 @@ def show(picture, answered) -> None:
     looks = {"columns": columns, "names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
     charts = {
         "Contexts, your order": drawing(heatmap, first.context, words, **looks),
-        "The other way round": drawing(
-            heatmap, second.context if answered else teaching.blank(second.context), words[::-1], **looks
-        ),
+        "The other way round": drawing(heatmap, teaching.asked(second.context, answered), words[::-1], **looks),
     }
     with picture:
         finding = f"The same word's two contexts differ by up to {decimal(difference)}."
-        teaching.steps("order", finding, charts, "scores", "weights", "context", answered=answered)
+        teaching.steps("order", finding, charts, answered=answered)
         if answered:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (they differ by {error(difference)}: rounding)."

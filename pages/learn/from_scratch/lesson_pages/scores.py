@@ -1,0 +1,220 @@
+"""How a score is made and scaled: the dot product, a key's length, and the division by √d_k.
+
+Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle); the published example of a long key, whose lesson suggests that
+dividing by √d_k removes the effect; Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of two vectors whose d_k
+components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.learn.from_scratch.lesson_pages.hand_made import ZERO, product
+from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
+from selfattn.dashboard import teaching
+from selfattn.encoders.capture import Head
+from selfattn.kernel import attend
+from selfattn.lessons import worked_example
+from selfattn.lessons.one_head_by_hand import BANK, LAST, WORDS, compute
+from selfattn.numbers import decimal, plain, vector
+from selfattn.views.lesson import drawing
+from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene, square
+
+SOURCE = {"a": (2.0, 3.0), "b": (5.0, -1.0)}
+LENGTHS = {  # the query; the keys by name
+    "bank": ((1.0, 1.0), {"bank": (1.0, 1.0), "river": (0.0, 3.0), "of": (-1.0, -1.0)}),
+    "the source's": (
+        (3.0, 1.0),
+        {"short, aligned": (1.5, 0.5), "long, misaligned": (1.0, 4.0), "long, aligned": (3.0, 1.0)},
+    ),
+}
+IN_A_HEAD = (
+    "In head 10 of layer 0 of the bundled encoder the angle does more: in *The bank of the river.* the key of *river* is 1.2 "
+    "times as long as that of *bank*, yet the scores are 17.2 and 5.5; the cosines are 0.39 and 0.15."
+)
+DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+N_KEYS, N_QUERIES = 32, 256
+
+
+def dot_product() -> Scene:
+    """By numbers and by angle: one number for how far two vectors point the same way *and* how long they are."""
+    made = compute()
+    which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
+    if which == "two to turn":
+        turn = math.radians(st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle"))
+        length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
+        b = length * torch.tensor([math.cos(turn), math.sin(turn)], dtype=torch.float64)
+        return _compared({"a": b.new_tensor([2, 0])}, ("b",), b[None], 0, ends=(-5.5, 5.5))
+    bank = {"query of bank": made.trace.query[BANK], "key of river": made.trace.key[LAST]}
+    named = teaching.own("dot-product", bank if which == "bank" else SOURCE, check=cosine)
+    b = [*named.values()][1]
+    if which == "bank":
+        return _compared(named, made.words, torch.cat([made.trace.key[:LAST], b[None]]), LAST, BANK)
+    return _compared(named, ("b",), b[None], 0)
+
+
+def _compared(
+    named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
+) -> Scene:
+    """The first of `named` meets the keys (n, 2); shown: the key that is drawn beside it, and whose product is the finding."""
+    (title, query), key = next(iter(named.items())), keys[shown]
+    scores, angle = keys @ query, cosine(query, key)
+    marks = (
+        Mark("query", title, query, ZERO, "ink", 0.3),
+        Mark(f"key {shown}", [*named, names[shown]][1], key, ZERO, "", 0.3),
+    )
+    bounds = (ends, ends) if ends else square(query, key)
+    below = ", ".join(f'"{name}"' for name, score in zip(names, scores) if score < 0 and name != names[shown])
+    return Scene(
+        f'"{names[shown]}" scores {product(query, key, query @ key)}{f"; below 0 are {below}" if below else ""}.',
+        names,
+        (
+            Column("key", "key", keys, above=(title, query[None])),
+            Column("products", "query × key", query * keys, asked=True),
+            Column("score", "score", scores, (-2.0, 3.0), asked=True),
+        ),
+        (Plane("compared", f"{math.degrees(math.acos(angle)):.0f}° apart", marks, bounds),),
+        asks=asks,
+        lit=shown,
+        lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
+        note=f"The same: length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score means a "
+        "small angle only among vectors that are equally long.",
+    )
+
+
+def cosine(a: Tensor, b: Tensor) -> float:
+    """Of the angle between two vectors (d,), −1 to 1; ValueError where one is the zero vector, which has no angle."""
+    lengths = float(a.norm() * b.norm())
+    if lengths == 0:
+        raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
+    return max(-1.0, min(1.0, float(a @ b) / lengths))
+
+
+def magnitude(picture, answered: bool) -> None:
+    """A long key that points elsewhere can outscore a short one that points the right way."""
+    query, published = LENGTHS[teaching.example("magnitude", tuple(LENGTHS))]
+    compared = partial(compare, names=list(published))
+    named = teaching.vectors("magnitude", {"query": query, **published}, check=compared)
+    wanted, *keys = named.values()
+    found = compared(wanted, *keys)
+    twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
+    short, long = found.iloc[0], found.iloc[1]
+    titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
+    shown, domain = (found, None) if answered else (found.assign(**dict.fromkeys(titles, math.nan)), (-1, 1))
+    charts = {"The query and the keys": teaching.plane(named, "query", 210)}
+    charts |= {title: drawing(bar_list, shown, column, width=150, domain=domain) for column, title in titles.items()}
+    finding = (
+        f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "
+        f"{decimal(long.cosine)} and {decimal(short.cosine)}."
+    )
+    with picture:
+        teaching.steps("key length", finding, charts, columns=2, answered=answered)
+        if answered:
+            teaching.prose(
+                f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of "
+                f"one twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, "
+                f"and a model may use a key's length to draw attention. {IN_A_HEAD}"
+            )
+
+
+def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
+    """One row a key: as `worked_example.steps`, and cosine (to the query); ValueError for a zero vector."""
+    trace = worked_example.compute(query, keys := torch.stack(keys), keys)
+    return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
+
+
+def scaling() -> Scene:
+    """The scores of "bank" as they grow with d_k: divided by its root, left alone, multiplied."""
+    words, name = WORDS["river"], "scores of bank at d_k = 2"
+    d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
+    typed = teaching.own("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
+    st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
+    grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
+    scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}
+    shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
+    scaled = grown * d_k**-0.5
+    return Scene(
+        f"At d_k = {d_k} the largest weight is {decimal(shares['divided'].max())} with the division, "
+        f"{decimal(shares['left alone'].max())} without.",
+        words,
+        (
+            Column("score", "score", grown, (-1.0, 1.0)),
+            Column("scaled", "score ÷ √d_k", scaled, (-3.0, 3.0), asked=True),
+            *(
+                Column("weights" if name == "divided" else name, f"weight: {name}", each, SHARE, asked=True)
+                for name, each in shares.items()
+            ),
+        ),
+        asks=BANK,
+        lit=LAST,
+        lines=[
+            f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
+            for word, one, two, three in zip(words, typed, grown, scaled)
+        ],
+        note="Divided, the weights are the same at any d_k. A lesson's formula multiplies by √d_k, a slip: all goes to one word.",
+    )
+
+
+def scaling_details() -> None:
+    """Measured on random vectors, and in a real encoder."""
+    with st.expander("Details: measured on random vectors, and in a real encoder"):
+        frame = measure()
+        at_512 = frame[frame["d_k"] == 512].set_index("scaled")
+        with teaching.row():
+            for title, column, log, digits in (
+                ("Variance of random scores (√ of it: their size)", "variance", "xy", 2),
+                (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "x", 2),
+                ("How far a change of scores moves the weights", "gradient", "x", 3),
+            ):
+                chart = drawing(
+                    lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220)
+                )
+                without, divided = (f"{at_512[column][scaled]:.{digits}f}" for scaled in (False, True))
+                finding = f"At d_k = 512: {without} without the division, {divided} with it."
+                teaching.steps(column, finding, {title: chart}, width=340)
+        teaching.prose(
+            "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. It matters at the start of "
+            "training, when the matrices are random."
+        )
+        encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
+        heads = np.ndindex(encoder.n_layers, encoder.n_heads)
+        spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)
+        widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
+        finding = (
+            f"A real head's scaled scores spread by {float(spread.median()):.2f} (median), at most by {float(spread.max()):.2f} "
+            f"in {widest}."
+        )
+        note = f"Without the division: {encoder.d_head**0.5:.1f} times as much (d_head = {encoder.d_head})."
+        charts = {"Standard deviation of each head's scaled scores": teaching.heads_chart(spread)}
+        teaching.steps("spread of scores", finding, charts, note=note)
+
+
+@st.cache_data(max_entries=1, show_spinner="Measuring ...")
+def measure() -> pd.DataFrame:
+    """Two rows a depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
+
+    variance: of the scores that softmax receives. entropy: of a row of weights, in bits. gradient: the Frobenius norm of the
+    softmax's Jacobian, how far a change of scores moves the weights. Both are means over the rows.
+    """
+    rows = []
+    for depth in DEPTHS:
+        draw = torch.Generator().manual_seed(0)
+        query, key = (torch.randn(n, depth, generator=draw, dtype=torch.float64) for n in (N_QUERIES, N_KEYS))
+        for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
+            trace = attend(query, key, key, scale=scale)
+            entropy = float(torch.special.entr(trace.weights).sum(-1).mean()) / math.log(2)
+            variance, gradient = float(trace.scaled.var()), float(jacobian_norm(trace.weights).mean())
+            rows.append((depth, scaled, variance, entropy, gradient, "divided by √d_k" if scaled else "as it is"))
+    return pd.DataFrame(rows, columns=["d_k", "scaled", "variance", "entropy", "gradient", "series"])
+
+
+def jacobian_norm(weights: Tensor) -> Tensor:
+    """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
+    return (weights.diag_embed() - weights[..., None] * weights[..., None, :]).norm(dim=(-2, -1))
