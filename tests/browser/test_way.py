@@ -8,9 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn import numbers
-from selfattn.export.component_page import javascript, place
-from selfattn.export.report import document
-from selfattn.panel import Live
+from selfattn.export.component_page import javascript
 from selfattn.views.way_data import asking
 from tests.browser.component import contrast, cut_or_met, focused, settle
 from tests.browser.way_data import VARIANTS, way_data
