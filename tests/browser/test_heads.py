@@ -144,3 +144,11 @@ def test_a_file_shows_heads_and_tells_nobody(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
     assert told(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
+
+
+def test_many_maps_are_shown_by_a_short_address(open_heads):
+    maps = MAPS | {"picture": one_picture([np.random.default_rng(0).random((51, 51))] * 384, 16, 51)}
+    frame = heads_frame(entropy=torch.rand(24, 16))
+    page = open_heads(heads_data(frame, "entropy", Head(0, 0), kind="weights", maps=maps))
+    style = page.locator(".body").get_attribute("style")
+    assert re.search(r'--maps: url\("blob:[^"]+"\)', style) and len(style) < 300
