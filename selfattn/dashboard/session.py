@@ -94,7 +94,6 @@ HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
 # Other pages and their parts.
 MEASURE = Key("measure", "All heads: the measure in the bars")
-OTHER_MAPS = Key("other_maps", "All heads: True once the map by words or another map was asked for", False)
 ASKED = Key("asked", "Predictions: the kind of question, a class, a pair, a similarity, a tag or a gap")
 SIMILAR = Key("similar", "Predictions: the example that the two texts come from")
 UNRELATED = Key("unrelated", "Predictions: the key of the encoder whose unrelated pairs are asked for")

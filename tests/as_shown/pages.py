@@ -81,8 +81,7 @@ def views(address: str) -> dict[str, View]:
             changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
             return default | own | long | _each(own | long, changes)
         case "all-heads":
-            choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
-            choices += [{"map_of": "rollout", "sentence": "both"}]
+            choices = [{"measure": name} for name in MEASURES] + [{"sentence": "B"}, {"sentence": "both"}]
             return default | own | long | _each(own, choices)
         case "senses":
             return default | {"own": {"head": "L5 H10", "sense_word": "bat"}}

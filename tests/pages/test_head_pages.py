@@ -1,6 +1,5 @@
 """Inside a head and All heads by AppTest: what each control changes, beside the library's own numbers."""
 
-import altair as alt
 import pytest
 import torch
 
@@ -9,7 +8,6 @@ from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.removing import alone
 from selfattn.analysis.steps import head_steps
-from selfattn.analysis.word_map import word_map
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import encoder_picker, kernel_figure
 from selfattn.dashboard.cache import Cache, forget
@@ -17,12 +15,11 @@ from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.all_heads import moved_word, profile
-from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.rounding import NOISE
 from tests.encoders.test_loading import change_config
 
 from .conftest import open_link, open_page
-from .pictures import charts, live, matrix, records_of, spec_of
+from .pictures import live, records_of
 
 pytestmark = pytest.mark.slow
 
@@ -158,15 +155,11 @@ def numbers_of_all(at):
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_the_opened_map_follows_the_switches(encoder):
-    at = open_page(ALL, **OWN, sentence="B", words=True, hide=True, measure="distance")
+def test_the_chosen_heads_map_is_large(encoder):
+    at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
-    wanted = word_map(encoding, encoding.weights(3, 7), words=True, special=False)
-    assert matrix(charts(at)[-1]).ravel().tolist() == column(wanted.matrix)
-    assert left_out(wanted) in texts(at) and surest_word(wanted, "in L3 H7") in bold(at)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
     assert printed(at, 0, "weight") == list(map(numbers.weight, trace.weights[place].tolist()))
-    alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
     distances = head_measures(encoding)["distance"]
     assert numbers_of_all(at) == list(map(numbers.decimal, distances.flatten().tolist()))
     assert live(at, "heads")["chosen"] == 43
@@ -175,10 +168,10 @@ def test_the_opened_map_follows_the_switches(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-@pytest.mark.parametrize("asked", [{}, {"words": "true"}, {"hide": "true"}, {"map_of": "rollout"}])
-def test_other_maps_are_open_for_a_link_that_asks_for_one(asked):
-    at = open_link("all-heads", **asked)
-    assert [each.proto.expanded for each in at.expander] == [bool(asked), False]
+def test_an_older_link_to_rollout_is_told_where_it_is():
+    at = open_link("all-heads", map_of="rollout", words="true")
+    assert at.info[0].value.endswith("rollout are now in selfattn.analysis.measures only.")
+    assert "map_of" not in at.query_params
 
 
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
