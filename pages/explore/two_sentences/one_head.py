@@ -7,8 +7,7 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_hidden
 from selfattn.dashboard.choice import Pair
-from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import current_look, literal, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import literal, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
@@ -62,4 +61,3 @@ def _show_maps(sides: Sides, head: Head, source: str) -> None:
     for panel, place in zip(head_maps(sides, maps, head, source), places):
         with place:
             show_panel(panel, in_place=True)
-            png_button(panel.sentences[0], panel.picture(current_look()), panel.name)
