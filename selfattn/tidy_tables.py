@@ -114,30 +114,6 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
-def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
-    """A head's computation of a word's row: one row per word and special token, in the text's order.
-
-    trace: of the word's rows. positions: its tokens. Columns: sentence, place (its first token), text, special, chosen (the word
-    itself), score (q . k), masked (scaled, with a family's own terms and the mask added; minus infinity: hidden), weight, share
-    (the part of the context vector that comes from it, along that vector; it may be negative). The row of a split word is the
-    mean over its pieces. For a split word that is attended to, score and masked are means over its pieces, weight and share
-    are sums. Weights and shares sum to 1.
-    """
-    labels, groups, special = places(encoding, words=with_run(encoding.words, positions))
-    score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
-    summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
-    columns = {
-        "sentence": [sentence] * len(groups),
-        "place": [group[0] for group in groups],
-        "text": labels,
-        "special": special,
-        "chosen": [positions[0] in group for group in groups],
-        "score": [float(score[list(group)].mean()) for group in groups],
-        "masked": [float(masked[list(group)].mean()) for group in groups],
-    }
-    return pd.DataFrame(columns | dict(zip(("weight", "share"), summed)))
-
-
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
     """Each token's share of the context vector of a word's row: (n,), summing to 1; single shares may be negative."""
     weights = trace.weights[list(positions)].mean(0)

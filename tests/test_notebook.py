@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import fields
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,16 +14,16 @@ from selfattn.analysis.explaining import explain
 from selfattn.analysis.hidden_sentences import hidden_sentences
 from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.targets import Cosine
+from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
-from selfattn.senses import HiddenWordsReport, random_twin
+from selfattn.senses import HiddenWordsReport
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
-from tests.charts.scene import drawn as scene_items
-from tests.charts.scene import on_ramp, same_color, texts
+from tests.charts.scene import texts
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
@@ -95,28 +94,24 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plai
     assert frame["name"][3 * 12 + 7] == "L3 H7"
 
 
-def parameter(spec, name):
-    return next(param for param in spec["params"] if param["name"] == name)
-
-
 @pytest.mark.slow
-def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder, plain):
+def test_all_heads_has_each_map_and_its_measure(encoder):
     text, pair = "A crane lifted it.", "It waded."
-    every = encoder.reference_weights(text, pair)
-    layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is its own
-    weights = every[layer, head]
-    chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen=f"L{layer} H{head}")
-    items = scene_items(chart.to_dict(validate=True), "rect")
-    cells = [item for item in items if "; to: " in item.get("description", "")]  # beneath the heads, as it opens
-    shown = [float(re.search("; weight: ([^;]+)", item["description"])[1]) for item in cells]
-    np.testing.assert_allclose(shown, weights.flatten(), atol=1e-4)
-    ramp = [on_ramp(LIGHT.weights, weight) for weight in (weights / weights.max()).flatten().tolist()]
-    assert all(map(same_color, [cell["fill"] for cell in cells], ramp))
-    strips = drawn(chart).dropna(subset="itself")
-    own = ~np.array(encoder.encode(text, pair).special)
-    assert strips["itself"][layer * 12 + head] == pytest.approx(float(weights.diagonal()[own].mean()), abs=1e-5)
-    assert strips.groupby("layer")["y"].nunique().tolist() == [1] * 6  # a row a layer
+    chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen="L3 H7").to_dict()
+    weights, encoding = encoder.reference_weights(text, pair), encoder.encode(text, pair)
+    heads = drawn_frame(chart).dropna(subset="itself")
+    own = ~np.array(encoding.special)
+    wanted = weights.diagonal(dim1=-2, dim2=-1)[..., own].mean(-1).flatten()
+    np.testing.assert_allclose(heads["itself"], wanted, atol=1e-5)
+    assert heads.groupby("layer")["y"].nunique().tolist() == [1] * 6  # a row a layer
     assert "itself" in texts(chart, "legend-title")
+    maps = [each.numpy() for layer in range(6) for each in encoding.weights(layer)]
+    assert (
+        chart["datasets"]["picture"][0]["url"]
+        == head_grid([thumbnail(each, 184) for each in maps], heads, "itself", LIGHT, "", columns=12)["datasets"][
+            "picture"
+        ][0]["url"]
+    )
 
 
 def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
@@ -175,21 +170,13 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
     found = explain(encoder, sentence, Cosine(tuple(range(len(sentence.ids))), torch.ones(encoder.d_model)))
-    layers = pd.DataFrame({"layer": ["embedding", 0], "accuracy": [0.4, 0.9], "low": 0.3, "high": 1.0})
-    words = {"words": pd.DataFrame({"word": ["bank"], "layer": 0}), "items": (), "chance": 0.5}
-    means = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.5, 2.5]})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
-        "difference": notebook.difference(encoder, encoder, PAIR[0], Head(0, 1), Head(1, 0), **look),
-        "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9), **words), **look),
-        "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
         "hidden_sentences": notebook.hidden_sentences(
             {"the cosine": hidden_sentences(encoder, sentence, found.target)}, **look
         ),
-        "explained_heads": notebook.explained_heads(found, **look),
         "similar": notebook.similar(embedder, *PAIR, **look),
-        "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], **look),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),
         "steps": notebook.steps(encoder, *PAIR, **at),
@@ -204,20 +191,11 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
         assert DARK.background in colors and not colors & (light - dark), name
 
 
-def test_from_link_is_refused_with_the_remedy():
-    with pytest.raises(
-        ImportError, match=r"from_link is gone\. Open the link .* \"Copy as Python\"; or call hidden_words"
-    ):
-        notebook.from_link("http://localhost:8501/inside-a-head?head=L0+H1")
-    with pytest.raises(ImportError, match="from_link is gone"):
-        from selfattn.notebook import from_link  # noqa: F401
-    assert not hasattr(notebook, "to_link")
-
-
-@pytest.mark.parametrize("name", ["swaps", "brought_in"])
-def test_swaps_are_refused_with_the_remedy(name):
-    with pytest.raises(ImportError, match=f"{name} is gone, with the swaps of heads. Call hidden_words, or removals"):
+@pytest.mark.parametrize("name", notebook.GONE)
+def test_a_removed_function_is_refused_with_the_remedy(name):
+    with pytest.raises(ImportError, match=rf"selfattn\.notebook\.{name} is gone\. (Call|Take|Open) "):
         getattr(notebook, name)
+    assert not hasattr(notebook, "to_link")
 
 
 def test_a_word_that_is_missing_is_named(encoder):

@@ -3,8 +3,7 @@
 The grid is one picture with one transparent rectangle per head, so it paints in the same time for texts of any length.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,6 @@ from selfattn.charts.vega import (
     picture,
     scale,
     see_through,
-    stacked,
 )
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
@@ -29,7 +27,6 @@ PIXELS = 1_000_000  # most pixels of the composed picture
 HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP = 4, 9  # around each head's map, in pixels of the page
-Key = TypeVar("Key", bound=NamedTuple)  # the fields of the selection
 
 
 def head_map(
@@ -43,8 +40,7 @@ def head_map(
 ) -> Spec:
     """Draw layers x heads, coloured by one measure, with the chosen head outlined.
 
-    frame: tidy_tables.heads_frame (layer, head, name, measures). A click picks a head (the selection "pick", fields layer and
-    head).
+    frame: tidy_tables.heads_frame (layer, head, name, measures).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
@@ -68,43 +64,9 @@ def head_map(
         "tickCount": TICKS,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
-    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"}
-    cells = {"name": "cells", **marks("rect", {**shared, "color": shade}, **look)}
-    drawn = [cells, _outline(shared, chosen, theme, cornerRadius=3)]
-    return layered(drawn, {"heads": frame}, theme, cell * heads, height, **_picking("cells"))
-
-
-def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> Spec:
-    """Put a `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; it needs no server.
-
-    details: a picture for every head. All have the same layers over named datasets, and differ only in their records. Each
-    head's records are sent as one record of columns, and the browser expands only those of the picked head.
-    """
-    (pick,) = heads["params"]
-    picked = {"filter": {"param": pick["name"], "empty": False}}
-    outline = []
-    for layer in heads["layer"]:
-        steps = [picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", ())]
-        outline.append({**layer, "transform": steps})
-    one = details[first]
-    columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
-    opened = []
-    for layer in one["layer"]:
-        own = columns[layer.get("data", one.get("data"))["name"]]
-        opened.append({**layer, "transform": [picked, {"flatten": own}, *layer.get("transform", [])]})
-    datasets = {
-        name: [
-            {**{key: [row[key] for row in spec["datasets"][name]] for key in keys}, **at._asdict()}
-            for at, spec in details.items()
-        ]
-        for name, keys in columns.items()
-    }
-    title = "isDefined(pick.layer) ? 'L' + pick.layer + ' H' + pick.head : 'Click a head.'"
-    above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
-    below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
-    whole = stacked(above, {**below, "title": {**below.get("title", {}), "text": {"expr": title}}})
-    click = {**pick["select"], "toggle": False}  # two pictures would be drawn over each other
-    return {**whole, "datasets": datasets, "params": [{**pick, "select": click, "value": [first._asdict()]}]}
+    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1}
+    drawn = [marks("rect", {**shared, "color": shade}, **look), _outline(shared, chosen, theme, cornerRadius=3)]
+    return layered(drawn, {"heads": frame}, theme, cell * heads, height, data={"name": "heads"})
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:
@@ -122,11 +84,6 @@ def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec
     return marks("rect", encoding, "", [*transform, here], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look)
 
 
-def _picking(view: str) -> Spec:
-    click = {"type": "point", "fields": ["layer", "head"], "on": "click"}
-    return {"data": {"name": "heads"}, "params": [{"name": "pick", "select": click, "views": [view]}]}
-
-
 def head_grid(
     maps: Sequence[np.ndarray],
     frame: pd.DataFrame,
@@ -139,8 +96,7 @@ def head_grid(
 ) -> Spec:
     """Draw every map (n, n) small, in the order of frame's rows, with a strip below it in the colour of a measure.
 
-    frame: layer, head, name and measures (tidy_tables.heads_frame). A click picks a head (the selection "pick", fields layer and
-    head).
+    frame: layer, head, name and measures (tidy_tables.heads_frame).
     """
     cell = min(92.0, (WIDTH - 40) / columns - GAP)
     step_x, step_y = cell + GAP, cell + STRIP + GAP
@@ -187,10 +143,10 @@ def head_grid(
         marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
         _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
         *names,
-        {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
+        marks("rect", target, "", edges, opacity=0),
     ]
     own = {"axis": {"x": "independent", "y": "independent"}}
-    return layered(layers, datasets, theme, wide, high, **_picking("targets"), resolve=own)
+    return layered(layers, datasets, theme, wide, high, data={"name": "heads"}, resolve=own)
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:

@@ -8,11 +8,10 @@ import pytest
 import torch
 from PIL import Image
 
-from selfattn.charts.head_map import STRIP, compose, head_grid, head_map, one_picture, opened_by_a_click, thumbnail
+from selfattn.charts.head_map import STRIP, compose, head_grid, head_map, one_picture, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import beside
-from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
@@ -92,20 +91,6 @@ def test_one_picture_has_each_map_as_opacity():
         [255, 128, 255, 0],
         [0, 0, 0, 255],
     ]
-
-
-@pytest.mark.parametrize(("kind", "chosen"), [("map", Head(0, 0)), ("grid", Head(2, 4))])
-def test_the_picked_heads_own_picture_stands_beneath_and_the_head_is_outlined(kind, chosen):
-    heads = [Head(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
-    details = {at: heatmap(np.eye(2) * (i + 1) / 20, ["a", "b"], LIGHT, maximum=1.0) for i, at in enumerate(heads)}
-    a_map, a_grid = head_map(FRAME, "effect", LIGHT, ""), head_grid(MAPS, FRAME, "effect", LIGHT, "", columns=HEADS)
-    spec = opened_by_a_click(a_map if kind == "map" else a_grid, details, chosen)
-    cells = [item for item in drawn(spec, "rect") if "from: " in item.get("description", "")]
-    own = (heads.index(chosen) + 1) / 20
-    assert [f"weight: {value:.4f}" in item["description"] for item, value in zip(cells, (own, 0, 0, own))] == [True] * 4
-    assert str(chosen) in texts(spec, "title-text")
-    (pick,) = spec["params"]
-    assert pick["select"]["fields"] == ["layer", "head"] and pick["views"] == ["cells" if kind == "map" else "targets"]
 
 
 def test_pictures_keep_their_size_beside_another_chart():

@@ -18,7 +18,6 @@ from selfattn import charts
 from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import Spec
-from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
@@ -77,13 +76,6 @@ def with_gaps():
 def heads_with(chosen):
     heads, layers = list("01234"), list("012")
     return {"x": heads, "y": layers, "rect": joined(cells(layers, heads), {"y": [chosen[1]], "x": [chosen[4]]})}
-
-
-def opened():
-    heads = [Head(layer, head) for layer in range(3) for head in range(5)]
-    details = {head: draw.heatmap(np.eye(3), FEW, LIGHT) for head in heads}
-    spec = draw.opened_by_a_click(draw.head_map(HEADS, "effect", LIGHT, ""), details, Head(2, 1))
-    return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
 
 
 def a_grid():
@@ -187,7 +179,6 @@ CHARTS = {
     "heatmap, with gaps": with_gaps,
     "lines": powers,
     "moves": some_moves,
-    "opened_by_a_click": opened,
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",

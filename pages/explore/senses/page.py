@@ -137,7 +137,8 @@ with this_page().beside:
 this_page().python = lines(
     LABELLED if own else OWN_TABLE,
     load(encoder),
-    "from selfattn.senses import separation\nnotebook.separated(separation(encoder, senses))",
+    "from selfattn.senses import separation\nfrom selfattn.views.senses import layers",
+    "notebook.chart(layers(separation(encoder, senses)))",
 )
 try:
     show_hidden_words(asked, word, head)
