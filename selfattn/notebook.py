@@ -28,7 +28,7 @@ from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, beside, stacked
+from selfattn.charts.vega import Spec, beside
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -43,7 +43,7 @@ from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.long_text import Row, long_text
 from selfattn.views.main_view import main_view
-from selfattn.views.one_head import against, head_maps
+from selfattn.views.one_head import head_maps
 from selfattn.views.shaded import Tint, shaded_data
 from selfattn.words import shared_words
 
@@ -71,7 +71,7 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """One head in two sentences: the weights from a word, A against B, above both whole maps.
+    """One head in two sentences: both whole maps, the rows of a word outlined.
 
     word: one that both sentences have (None: the longest). at: the number of its place in each sentence, from 1.
     Limit: it doesn't show which words give the word its meaning; `hidden_words` does.
@@ -80,9 +80,7 @@ def two_sentences(
     at_head = Head(layer, head)
     maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
     look = Look(dark=theme is DARK)
-    row, _ = against(sides, at_head)
-    whole = [panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch")]
-    return _chart(stacked(row.picture(look), beside(*whole)))
+    return _chart(beside(*(panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch"))))
 
 
 def all_heads(

@@ -18,15 +18,12 @@ import torch
 from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 
-from selfattn.analysis.compare import align
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
-from selfattn.words import Word, fold, to_groups, with_run
+from selfattn.words import Word, fold
 
 # The start of a cell that a spreadsheet would run as a formula: also full-width and small signs, and signs after spaces and
 # control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
@@ -39,41 +36,6 @@ def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
     rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
     texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
     return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
-
-
-def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> pd.DataFrame:
-    """One word's weights on each word: row (n,) of weights, summed over the pieces of each word.
-
-    Columns: sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
-    """
-    labels, groups, special = places(encoding, words=with_run(encoding.words, word.positions))
-    columns = {
-        "sentence": [sentence] * len(groups),
-        "place": range(len(groups)),
-        "text": labels,
-        "weight": to_groups(row, groups).tolist(),
-        "chosen": [group[0] == word.start for group in groups],
-        "special": special,
-    }
-    return pd.DataFrame(columns)
-
-
-def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """One word's row in A matched with that in B, word by word. first, second: strip_frames of one head.
-
-    Columns: text, only ("A" or "B" if the other sentence lacks the word, else ""), a, b (weights; NaN in the other sentence),
-    chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
-    """
-    a, b = ([(row.special, fold(row.text)) for row in frame.itertuples()] for frame in (first, second))
-    anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
-    columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
-    for i, j in align(a, b, anchor):
-        columns["text"].append(second["text"].iloc[j] if i is None else first["text"].iloc[i])
-        columns["only"].append("A" if j is None else "B" if i is None else "")
-        columns["a"].append(math.nan if i is None else float(first["weight"].iloc[i]))
-        columns["b"].append(math.nan if j is None else float(second["weight"].iloc[j]))
-        columns["chosen"].append((i, j) == anchor)
-    return pd.DataFrame(columns)
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:

@@ -22,7 +22,6 @@ from selfattn.tidy_tables import (
     hidden_heads_frame,
     hidden_words_frame,
     named_heads,
-    strip_frame,
     unescaped,
     weights_frame,
 )
@@ -46,20 +45,6 @@ def test_shares_of_the_context_are_projections_on_it():
         part = trace.weights[2, j] * trace.value[j]
         expected = (part @ trace.context[2]) / (trace.context[2] @ trace.context[2])
         assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-@pytest.mark.parametrize(("text", "at"), [("The crane lifted a beam.", 1), ("Electroencephalographers disagree.", 0)])
-def test_a_strip_holds_the_models_own_weights(encoder, text, at):
-    encoding = encoder.encode(text)
-    word, n = encoding.words[at], len(encoding.tokens)
-    positions = list(word.positions)
-    strip = strip_frame(encoding, encoding.weights(3, 7)[positions].mean(0), word, "B")
-    assert strip["text"].tolist() == ["[CLS]", *(each.text for each in encoding.words), "[SEP]"]
-    assert strip.loc[strip["chosen"], "text"].tolist() == [word.text] and set(strip["sentence"]) == {"B"}
-    assert strip.index[strip["special"]].tolist() == [0, len(strip) - 1]
-    row = encoder.reference_weights(text)[3, 7, positions].mean(0)
-    spans = [(0, 1), *((each.start, each.stop) for each in encoding.words), (n - 1, n)]
-    assert strip["weight"].tolist() == pytest.approx([float(row[start:stop].sum()) for start, stop in spans], abs=1e-5)
 
 
 def test_each_heads_number_stands_beside_its_own_name():

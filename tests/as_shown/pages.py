@@ -75,7 +75,7 @@ def views(address: str) -> dict[str, View]:
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
-            choices = [{"view": "own", "hide": True}, {"view": "difference"}, {"view": "against", "words": False}]
+            choices = [{"view": "own", "hide": True}, {"view": "difference", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
             changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]

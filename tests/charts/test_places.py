@@ -65,11 +65,11 @@ def a_table():
 
 
 def with_gaps():
-    """The first word stands in A only, the second in B only."""
+    """Neither of the first two words has numbers."""
     matrix = np.eye(24)
     matrix[:2] = matrix[:, :2] = np.nan
-    spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", sides=["A", "B", *["both"] * 22], marked=[2])
-    bands = {"x": [0, 1, 11.5, 11.5, 11.5], "y": [11.5, 11.5, 0, 1, "token2"]}
+    spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", marked=[2])
+    bands = {"x": [11.5], "y": ["token2"]}
     return spec, {"x": WORDS, "y": WORDS, "rect": joined(cells(WORDS[2:], WORDS[2:]), bands)}
 
 
@@ -151,13 +151,6 @@ def heads_beside_chance():
     return spec, {"x": ["L0", "L1", "L2"], "rule": rules, "symbol": points, "text": {**texts, "text": said}}
 
 
-def a_against_b():
-    weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
-    frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
-    rows, texts = {"y": [*WORDS[:20], *WORDS[1:]]}, [*WRITTEN[:20], *WRITTEN[1:]]
-    return draw.butterfly(frame, LIGHT, name=""), {"y": WORDS, "rect": rows, "text": {**rows, "text": texts}}
-
-
 def powers():
     points = {"x": [1, 4, 16, 64], "y": [1, 10, 100, 1000]}
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
@@ -168,7 +161,6 @@ CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
     "beside_chance": heads_beside_chance,
-    "butterfly": a_against_b,
     "difference_bars": differences,
     "dots": intervals,
     "head_grid": a_grid,

@@ -4,18 +4,16 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from vl_convert import vegalite_to_svg
 
-from selfattn import Head, Hide, numbers
-from selfattn.analysis.compare import compare_sentences
+from selfattn import Head, Hide
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Look
-from selfattn.views.one_head import against, head_maps, largest_difference, left_out, surest_word
+from selfattn.views.one_head import head_maps, largest_difference, left_out, surest_word
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 HEAD = Head(3, 7)
@@ -113,34 +111,3 @@ def test_a_map_says_what_is_largest_and_what_is_left_out():
         "Special tokens took 31 % of the weight. Each row was scaled up to sum to 1. Each cell is the largest of 2 × 2 weights, "
         "because a picture holds at most 256 rows."
     )
-
-
-@pytest.mark.slow
-def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, placed):
-    comparison = compare_sentences(*placed.values(), *HEAD)
-    row, whole = against(placed, HEAD)
-    spec = whole.picture(Look())
-    folded = [{token.casefold(): at for at, token in enumerate(s.encoding.tokens)} for s in sides.values()]
-    largest = np.nanmax(np.abs(comparison.matrix))
-    cells = [item for item in drawn(spec, "rect") if "weight in A minus weight in B" in item.get("description", "")]
-    labels = comparison.labels
-    values = {(labels[row["row"]], labels[row["column"]]): row["value"] for row in spec["datasets"]["cells"]}
-    for (query, key), value in values.items():
-        a, b = (
-            float(side.weights[places[query.casefold()], places[key.casefold()]])
-            for side, places in zip(sides.values(), folded)
-        )
-        assert value == pytest.approx(a - b, abs=1e-5), (query, key)
-    for item, value in zip(cells, values.values(), strict=True):
-        assert same_color(item["fill"], on_ramp(LIGHT.signed, (value / largest + 1) / 2))
-    hues = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
-    assert hues["beam"] == LIGHT.sentence_a and hues["wings"] == LIGHT.sentence_b and hues["crane"] == LIGHT.muted
-    assert texts(spec, "legend-title") == ["weight in A minus weight in B"]
-    assert texts(spec, "title-text") == ["A minus B   L3 H7"]
-    own = comparison.matrix[comparison.chosen]
-    top = int(np.nanargmax(np.abs(own)))
-    more = f"{numbers.weight(abs(own[top]))} {'more' if own[top] > 0 else 'less'}"
-    assert whole.finding == f'"{labels[comparison.chosen]}" differs most in what it gives "{labels[top]}": {more} in A.'
-    alone = row.table[row.table["only"] != ""].fillna(0.0)
-    most = alone.loc[(alone["a"] + alone["b"]).idxmax()]
-    assert f'gives "{most["text"]}" most: {numbers.weight(most["a"] + most["b"])} in {most["only"]}.' in row.finding
