@@ -168,11 +168,11 @@ def see_through(levels: np.ndarray) -> str:
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
-def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> str:
+def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
     """Levels (n, m) from 0 to 255 as a palette PNG in a data URI, one pixel each, coloured along a ramp."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
-    return _png(image, optimize)
+    return _png(image, optimize=False)
 
 
 def _png(image: Image.Image, optimize: bool) -> str:

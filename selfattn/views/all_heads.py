@@ -11,7 +11,7 @@ import pandas as pd
 from selfattn import numbers
 from selfattn.analysis.measures import Compared, Measure
 from selfattn.analysis.patterns import Fit, nearest_first
-from selfattn.charts.head_map import PIXELS, head_grid, one_picture, thumbnail
+from selfattn.charts.head_map import PIXELS, head_grid, one_picture
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -65,14 +65,12 @@ def every_head(
     else:
         finding = _most_and_least(frame, measure)
     kind, unit = ("effect", "") if measure.signed else ("weights", measure.unit)
+    title = f"{measure.label}, in {unit}" if unit else measure.label
     maps = {**maps, "said": said}
     return Panel(
         name="all heads",
         finding=finding,
-        picture=lambda look: head_grid(
-            [thumbnail(weights, 2 * SMALL) for weights in _maps(encoding)], frame, measure.name, look.theme, str(chosen),
-            kind="effect" if measure.signed else "shares", columns=encoding.n_heads,
-        ),
+        picture=lambda look: head_grid(_maps(encoding), frame, measure.name, look.theme, str(chosen), title),
         live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
         alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
         tables=Tables(

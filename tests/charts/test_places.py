@@ -78,19 +78,6 @@ def heads_with(chosen):
     return {"x": heads, "y": layers, "rect": joined(cells(layers, heads), {"y": [chosen[1]], "x": [chosen[4]]})}
 
 
-def a_grid():
-    """Layers and heads stand beside and above the middle of their maps."""
-    spec = draw.head_grid([np.eye(4)] * 15, HEADS, "effect", LIGHT, "L1 H3", columns=5)
-    side = (490 - 40) / 5 - 4
-
-    def at(below, heads=HEADS["name"]):  # the middle of what stands so far below a map's
-        return {"x": [(head[3:], 0) for head in heads], "y": [(head[:2], below) for head in heads]}
-
-    rects = joined(at(0), at(side / 2 + 5), at(4.5, ["L1 H3"]), at(4.5))
-    axes = {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
-    return spec, {**axes, "rect": rects, "text": {"text": [*axes["x"], *axes["y"]]}, "image": {}}
-
-
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
@@ -163,7 +150,6 @@ CHARTS = {
     "beside_chance": heads_beside_chance,
     "difference_bars": differences,
     "dots": intervals,
-    "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
@@ -179,6 +165,7 @@ PARTS = {
     "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",
+    "head_grid": "has no axes; its places: tests/charts/test_head_map.py",
     "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
     "long_text": "has no axes; its places: tests/views/test_long_text.py",
     "way": "has no axes; its places: tests/charts/test_way.py",

@@ -43,7 +43,7 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
     assert own.live.data["depths"] == "100,9,55" and own.method.startswith(MEASURES["entropy"].caption)
     assert not own.one_head and own.table["entropy"].tolist() == [2.75, 0.25, 1.5]
     assert own.tables["map: L0 H1"]["weight"].tolist()[:5] == pytest.approx([0.252, 0, 0, 0, 0.002])
-    assert own.picture(Look())["datasets"]["heads"][2]["entropy"] == 1.5
+    assert own.picture(Look())["datasets"]["rects"][5]["entropy"] == 1.5
 
 
 @pytest.mark.parametrize(
