@@ -40,7 +40,7 @@ def head_map(
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
     height = min(22.0, cell) * layers
-    maximum = float(frame[measure].abs().max()) or 1.0
+    maximum = float(frame[measure].abs().fillna(0).max()) or 1.0
     shared = {
         "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
         "y": field("layer", "ordinal", axis={"title": "layer"}),
@@ -59,7 +59,7 @@ def head_map(
         "tickCount": TICKS,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
-    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1}
+    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "invalid": "show"}
     here = [{"filter": {"field": "name", "equal": chosen}}]
     outline = marks("rect", shared, "", here, fillOpacity=0, stroke=theme.ink, strokeWidth=3, cornerRadius=3)
     drawn = [marks("rect", {**shared, "color": shade}, **look), outline]

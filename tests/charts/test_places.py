@@ -125,19 +125,6 @@ def differences():
     return spec, {"y": FEW, "rect": {"y": FEW}, "rule": {"y": [None]}, "text": texts}
 
 
-def heads_beside_chance():
-    sides = {"layer": range(3), "distance": [0.2, 0.3, 0.6], "others": [0.7, 0.3, 0.5], "nearer": [True, False, False]}
-    frame = pd.DataFrame({"name": FEW, **sides})
-    frame = frame.assign(low=frame["distance"] - 0.1, high=frame["distance"] + 0.1)
-    spec = draw.beside_chance(frame, LIGHT, FEW[:1], FEW[1], "twin", width=600)
-    points = {"x": [0, 1, 2, 1], "y": [-0.5, 0, 0.1, 0]}
-    low, high = [None, None, 0, -0.6, -0.1, 0], [None, None, 0, -0.4, 0.1, 0.2]  # between layers; at zero; each head's
-    rules = {"x": [0.5, 1.5, None, 0, 1, 2], "y1": low, "y2": high}
-    texts = {"x": [0, 0, 3.72, 3.72], "y": [-0.5, -0.5, 0, 0]}
-    said = [FEW[0], FEW[0], "no nearer\nto its own\ntwin", "↓ nearer"]
-    return spec, {"x": ["L0", "L1", "L2"], "rule": rules, "symbol": points, "text": {**texts, "text": said}}
-
-
 def powers():
     points = {"x": [1, 4, 16, 64], "y": [1, 10, 100, 1000]}
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
@@ -147,7 +134,6 @@ def powers():
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
-    "beside_chance": heads_beside_chance,
     "difference_bars": differences,
     "dots": intervals,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
