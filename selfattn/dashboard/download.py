@@ -43,7 +43,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
     def made() -> bytes:
         # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
-        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session), kind.startswith("image/")):
+        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         hold_file(data, kind, file)

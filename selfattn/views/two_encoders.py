@@ -248,8 +248,8 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"nearer to its own {what} than to other heads' {what}s"},
-        note=f"Coloured: a head that is{', even at the lower end of its 95 % interval, in brackets' * known}. By chance: each head "
-        f"paired with another head's {what}.",
+        note=f"Coloured: a head that is{', even at the lower end of its 95 % interval, in brackets' * known}. By chance: "
+        f"each head paired with another head's {what}.",
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."

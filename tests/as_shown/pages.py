@@ -78,7 +78,7 @@ def views(address: str) -> dict[str, View]:
             choices = [{"view": "own", "hide": True}, {"view": "difference", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
-            changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
+            changes = [{"causal": True, "temperature": 0.5}, {"unscaled": True}]
             return default | own | long | _each(own | long, changes)
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"sentence": "B"}, {"sentence": "both"}]

@@ -6,7 +6,6 @@ import torch
 from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.removing import alone
 from selfattn.analysis.steps import head_steps
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import encoder_picker, kernel_figure
@@ -56,9 +55,9 @@ def drawn_strip(at, chart, strip):
 
 
 def test_the_page_follows_the_pieces_of_an_older_link(encoder):
-    at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", part="What if")
+    at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "The link is an older one: its steps are now in one figure."
-    assert not {"step", "part"} & {*at.query_params}
+    assert not {"step", "alone"} & {*at.query_params}
     assert [at.query_params[key] for key in ("piece_a", "piece_b")] == ["4", "5"]
     for side, (text, place) in enumerate(((A, 4), (B, 5))):
         trace = encoder.encode(text).trace(3, 7)
@@ -95,10 +94,6 @@ def test_the_switches_act_on_the_figure(encoder):
     assert printed(at, 0, "masked")[place + 1 :] == ["−∞"] * (n - place - 1)
     scaled = encoder.encode(A).trace(3, 7).scaled[place] / 2
     assert printed(at, 0, "scaled") == list(map(numbers.decimal, scaled.tolist()))
-    at = open_page(INSIDE, **OWN, alone=True)
-    assert any(text.startswith("With L3 H7 as the only attention in the whole encoder") for text in texts(at))
-    ran = alone(encoder, A, 3, 7)
-    assert printed(at, 0, "weight") == list(map(numbers.weight, ran.weights(3, 7)[place].tolist()))
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
