@@ -114,7 +114,7 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
-/** A component in its parent. A kind of it has show(data, send), paint() and layOut(), which follows each change of size. */
+/** A component in its parent. A kind of it has show(data, send), paint() and, where it follows each change of size, layOut(). */
 class View {
   constructor(parent, name) {
     this.body = element("div", "body");
@@ -129,6 +129,8 @@ class View {
     this.frame = null;
     this.layOut();
   }
+
+  layOut() {}
 
   /** Take over choices and draw them. */
   set(choices) {

@@ -52,9 +52,9 @@ class HeadsView extends View {
     });
     const weights = ["each map: weight 0", element("span", "bar shades"), "the head’s largest"];
     this.below.replaceChildren(element("p", "legend", weights), this.legend);
-    this.large?.remove();
+    this.large?.node.remove();
     this.large = largePart(this);
-    this.body.append(...this.large.nodes);
+    this.body.append(this.large.node);
   }
 
   /** A short address of the picture: with its megabyte in the style of hundreds of cells Chromium takes seconds. */
@@ -76,15 +76,10 @@ class HeadsView extends View {
     write(this.name, head < 0 ? "" : `${kind === "plain" ? `${label}: ` : ""}${headLabel(head, heads)}`);
     write(this.number, said[head] ? `: ${said[head]}` : "");
     this.large?.paint(Math.max(0, head));
-    this.layOut();
     assign(this.legend, "hidden", scale ? null : "");
     if (!scale) return;
     write(this.low, scale.low);
     write(this.high, scale.high);
     write(this.about, this.large ? `bar beneath: ${scale.about}` : scale.about);
-  }
-
-  layOut() {
-    this.large?.layOut();
   }
 }
