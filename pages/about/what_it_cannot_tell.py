@@ -11,10 +11,10 @@ from selfattn.analysis.removing import removal_effect
 from selfattn.check import raw_c_measured
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
-from selfattn.dashboard.compute_again import stored_or_made, stored_report
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.reports import stored_or_made, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, labelled_sentences

@@ -12,13 +12,13 @@ from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.patterns import fits
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
-from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import Page, literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import open_sentences, segmented
+from selfattn.dashboard.reports import labelled, stored_report
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding

@@ -81,9 +81,9 @@ class Compared:
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
-    def effect(self, other: str, how: str = "zero") -> Tensor:
+    def effect(self, other: str) -> Tensor:
         """How removing each head changes the cosine of A's vector and the other's: (n_layers, n_heads)."""
-        return self.run_removals(self.sides["A"], self.sides[other], how)
+        return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
@@ -132,23 +132,10 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
     return share
 
 
-def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
-    """The effect of removing a head, and the control's."""
-    set_to, tells = (
-        ("zero", "effect of removing it") if how == "zero" else ("its mean over the sentence", "effect of averaging it")
-    )
-    said = f"Removing the head at every position of both sentences (its output is set to {set_to}): by how much the cosine of "
-    said += "the word's two vectors rises"
-    return [
-        Measure(names[0], "effect", "word", lambda compared: compared.effect("B", how), f"{said}.", names, tells=tells),
-        Measure(
-            names[1], "effect", "word", lambda compared: compared.effect("control", how),
-            f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
-            tells=f"{tells}, in the control",
-        ),
-    ]  # fmt: skip
-
-
+REMOVED = (
+    "Removing the head at every position of both sentences (its output is set to zero): by how much the cosine of the word's two "
+    "vectors rises"
+)
 OF_ROWS = "Mean over the rows of the ordinary tokens."
 MEASURES = {measure.name: measure for measure in (
     Measure(
@@ -174,8 +161,15 @@ MEASURES = {measure.name: measure for measure in (
             ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
         )
     ),
-    *_removals(("effect", "control")),
-    *_removals(("effect (mean)", "control (mean)"), "mean"),
+    Measure(
+        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", ("effect", "control"),
+        tells="effect of removing it",
+    ),
+    Measure(
+        "control", "effect", "word", lambda compared: compared.effect("control"),
+        f"{REMOVED}, of A and a control, a sentence of the same sense.", ("effect", "control"), needs_control=True,
+        tells="effect of removing it, in the control",
+    ),
 )}  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from selfattn import senses
-from selfattn.dashboard import compute_again
+from selfattn.dashboard import reports
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from tests.pages.conftest import open_page
@@ -51,7 +51,7 @@ def test_where_nothing_is_stored_a_few_sentences_are_asked(tmp_path, monkeypatch
 
     kept("hidden_words", senses.hidden_words)
     kept("separation", partial(senses.separation, shuffles=20))
-    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
+    monkeypatch.setattr(reports, "stored", lambda *_: None)
     at = open_page(PAGE)
     assert [name for name, _ in asked] == ["hidden_words", "separation"] and pictures(at) == 6
     for _, frame in asked:
