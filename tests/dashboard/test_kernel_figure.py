@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfattn.dashboard import kernel_figure
+from selfattn.dashboard import cache, kernel_figure
 from selfattn.dashboard.kernel_figure import kernel_of
 from selfattn.encoders.capture import Head, Hide
 from selfattn.views.kernel_view import kernel_panel
@@ -21,6 +21,7 @@ def made(monkeypatch):
         return panels[-1]
 
     monkeypatch.setattr(kernel_figure, "kernel_panel", make)
+    monkeypatch.setattr(cache, "_results", cache.Cache(2**26, cache.bytes_of))  # other tests may have made the first
     return panels
 
 
