@@ -88,7 +88,7 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """How far each head's weights are from its counterpart's: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
+    """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
     shift: instead from those of the head so many places on in its layer, in a circle. For each token the half sum of the
     absolute differences of its row (total variation), then the mean over the tokens that aren't special. Raises ValueError where
@@ -137,7 +137,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """What the words of two encoders are matched by: their place in the text; of a token in no word its label."""
+    """Return the keys that match words of two encoders: their place in the text; of a token in no word its label."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 

@@ -23,7 +23,7 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """What removing each head, in both sentences, does to the cosine of a word's two vectors: (n_layers, n_heads).
+    """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
 
     The cosine without the head minus the cosine with it, on the last hidden state. how ("zero" or "mean") and heads, for
     (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,

@@ -76,7 +76,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """A chart that can stand inside another: its records stand where they are used, and its size where it was asked for."""
+    """Make a chart fit inside another: put its records and its size in the places that use them."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:

@@ -175,7 +175,7 @@ def cached(
 
 
 def is_cached(encoder: Encoder, key: Hashable) -> bool:
-    """Whether `cached` has the result for this key."""
+    """True if `cached` has the result for this key."""
     return (encoder_key(encoder), key) in _results
 
 
@@ -208,7 +208,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """What a word's vector becomes without each head in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's vector without each head in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),

@@ -21,7 +21,7 @@ labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 @cache
 def _sentences(name: str) -> object:
-    """What the report of this name is about."""
+    """Return the sentences of the report of this name."""
     return KINDS[name].reads()
 
 

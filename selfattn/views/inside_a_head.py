@@ -72,7 +72,7 @@ class Followed:
 
     @property
     def output(self) -> Tensor:
-        """What the head adds to the token's vector, (d_model,)."""
+        """The head's addition to the token's vector, (d_model,)."""
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
@@ -194,7 +194,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """What the layer's other heads and the bias add, (d_model,); None where W_O reads more than the heads' contexts."""
+    """Return the sum of the layer's other heads and the bias, (d_model,); None where W_O reads more than the heads' contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)

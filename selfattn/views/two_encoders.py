@@ -70,13 +70,13 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """How much more or less weight the row's word gives the column's in the first."""
+    """State how much more or less weight the row's word gives the column's in the first."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
 
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """What the word at this place gives more weight in the first, and what in the second."""
+    """The panel of the word at this place: what it gives more weight in the first, and what in the second."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
