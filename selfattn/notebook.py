@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 import altair as alt
 import pandas as pd
-from altair.utils.schemapi import debug_mode
 
 from selfattn import numbers
 from selfattn import tidy_tables as tidy
@@ -24,7 +23,6 @@ from selfattn.analysis.hidden_sentences import HiddenSentences
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
@@ -57,7 +55,7 @@ def attention(
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
-    return _chart(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
+    return chart(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
 
 
 def two_sentences(
@@ -80,7 +78,7 @@ def two_sentences(
     at_head = Head(layer, head)
     maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
     look = Look(dark=theme is DARK)
-    return _chart(beside(*(panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch"))))
+    return chart(beside(*(panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch"))))
 
 
 def all_heads(
@@ -206,18 +204,6 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
     return chart(panel, theme)
 
 
-def removals(
-    encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
-) -> alt.TopLevelMixin:
-    """All heads: the effect of removing each, at every position, on the cosine of a word's two vectors. chosen: a head to mark.
-
-    Limit: it doesn't show the head's contribution. Without it, the others get inputs that they weren't trained on.
-    """
-    a, b = _sides(encoder, first, second, word).values()
-    effect = removal_effect(encoder, a, b)
-    return _chart(head_map(tidy.heads_frame(effect=effect), "effect", theme, chosen))
-
-
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """A panel of `selfattn.views`, or any complete Vega-Lite specification, as Altair shows a chart; it is not validated.
 
@@ -228,8 +214,9 @@ def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
 
 GONE = {
     "from_link": 'Open the link and take the lines of "Download", "Copy as Python"; or call hidden_words, steps or all_heads.',
-    "swaps": "Call hidden_words, or removals for the heads.",
-    "brought_in": "Call hidden_words, or removals for the heads.",
+    "swaps": "Call hidden_words, or all_heads with the measure 'effect'.",
+    "brought_in": "Call hidden_words, or all_heads with the measure 'effect'.",
+    "removals": "Call all_heads(encoder, first, 'effect', second=second, word=word).",
     "separated": "Call chart(selfattn.views.senses.layers(report)).",
     "scanned": "Call chart(selfattn.views.scanned.means(scan.heads(), measure, head, scan.n_rows)).",
     "counterparts": "Take the distances of selfattn.analysis.compare.counterpart_distances, or senses.compare_checkpoints.",
@@ -243,12 +230,6 @@ def __getattr__(name: str) -> NoReturn:
     if name in GONE:
         raise ImportError(f"selfattn.notebook.{name} is gone. {GONE[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _chart(spec: Spec) -> alt.TopLevelMixin:
-    """Return the spec as an Altair chart, validated once as a whole: Altair's validation of every part takes seconds."""
-    with debug_mode(False):
-        return alt.Chart.from_dict(spec)
 
 
 class _Whole(alt.TopLevelMixin):

@@ -33,23 +33,6 @@ WADED = ("The child waded across the brook.", "He waded through the report.", "S
 PIECES = ((3, 4), (2, 3), (2, 3))  # of "waded", which is two tokens
 
 
-class Plain(dict):
-    """A figure's spec in place of Altair's chart, which takes seconds: tests/test_docs.py makes one of each."""
-
-    def to_dict(self, validate=True):
-        return dict(self)
-
-
-@pytest.fixture
-def plain(monkeypatch):
-    monkeypatch.setattr(notebook, "_chart", Plain)
-
-
-def outlined(spec):
-    """The head that a map of the heads has an outline around."""
-    return spec["layer"][1]["transform"][-1]["filter"]["equal"]
-
-
 def drawn(chart):
     """The chart, valid and drawn, as the records that it draws."""
     spec = chart.to_dict(validate=True)
@@ -73,7 +56,7 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
 
 
 @pytest.mark.slow
-def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
+def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
@@ -85,15 +68,12 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
 
 
 @pytest.mark.slow
-def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plain):
-    chart = notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7")
-    assert outlined(chart.to_dict()) == "L3 H7"
-    frame = drawn(chart)
+def test_all_heads_draws_the_change_of_the_cosine_without_each_head(encoder):
+    chart = notebook.all_heads(encoder, CRANES[0], "effect", second=CRANES[1], word="crane", chosen="L3 H7")
     vectors = [encoder.encode(text).hidden[-1][place] for text, place in zip(CRANES, (3, 2))]
     without = [encoder.knock_out(text, place) for text, place in zip(CRANES, (3, 2))]
     expected = torch.cosine_similarity(*without, dim=-1) - torch.cosine_similarity(*vectors, dim=0)
-    np.testing.assert_allclose(frame["effect"], expected.flatten(), atol=1e-5)
-    assert frame["name"][3 * 12 + 7] == "L3 H7"
+    np.testing.assert_allclose(drawn_frame(chart.to_dict())["effect"].dropna(), expected.flatten(), atol=1e-5)
 
 
 @pytest.mark.slow
@@ -110,7 +90,7 @@ def test_all_heads_has_each_map_and_its_measure(encoder):
     assert chart["datasets"]["images"][43]["url"] == picture(thumbnail(own, len(own)), LIGHT.weights)
 
 
-def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
+def test_a_measure_or_head_that_is_none_is_refused(encoder_of):
     encoder = encoder_of("BERT")
     with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
@@ -161,7 +141,7 @@ def test_altair_shows_the_figure_of_hidden_words_as_any_chart(encoder):
     assert json.loads(chart.to_json())["layer"] and chart._repr_mimebundle_() and "vega" in chart.to_html()
 
 
-def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plain):
+def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder):
     embedder, encoder = encoder, encoder_of("BERT")
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
@@ -176,7 +156,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),
         "steps": notebook.steps(encoder, *PAIR, **at),
-        "removals": notebook.removals(encoder, *PAIR, **look),
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
     own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
@@ -196,9 +175,9 @@ def test_a_removed_function_is_refused_with_the_remedy(name):
 
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
-        notebook.removals(encoder, *PAIR, word="loan")
+        notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
     with pytest.raises(TextError, match="No word stands in both"):
-        notebook.removals(encoder, "One.", "Two!")
+        notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 
 def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):

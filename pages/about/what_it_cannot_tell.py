@@ -101,7 +101,8 @@ teaching.prose("Here is what the figures of these pages do *not* show, on the en
 encoder = current_encoder()
 show_encoder(encoder)
 if encoder.recomputable:
-    call = f"notebook.removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    first, second, word = PAIRS[0].first, PAIRS[0].second, PAIRS[0].word
+    call = f"notebook.all_heads(encoder, {first!r}, 'effect', second={second!r}, word={word!r})"
     this_page().python = f"{load(encoder)}\n{call}"
 else:
     say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
