@@ -40,7 +40,7 @@ BATCH = 64  # sentences that are encoded together
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """How often ways to rank words name the marked word, which alone makes the sense; distances beside human judgements."""
+    """Hits of ways to rank words on the marked word, which alone makes the sense; distances beside human judgements."""
 
     ways: pd.DataFrame
     # way ("most attended": by the mean of all weights; "last layer": of its weights; "chance": 1 / words), every (how often it
@@ -113,7 +113,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Whether the marked word is next to the target, the chance to draw it, and whether each of WAYS names it (NaN: unknown)."""
+    """Yield if the marked word is next to the target, the chance to draw it, and if each of WAYS names it (NaN: unknown)."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:

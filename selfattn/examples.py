@@ -36,7 +36,7 @@ class Example:
 
 @dataclass(frozen=True)
 class PronounSentence:
-    """A pronoun with two nouns before it that it could grammatically stand for; readers agree on one of them."""
+    """A pronoun after two nouns that it could grammatically mean; readers agree on one of them."""
 
     sentence: str
     pronoun: str
@@ -109,7 +109,7 @@ def labelled_sentences() -> pd.DataFrame:
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Of the word in this row (by its index label) the first sentence of another sense, and the first other one of the same."""
+    """Return a row's word's first sentence of another sense, and its first other one of the same. row: an index label."""
     own = frame.loc[row]
     others = frame[(frame["word"] == own["word"]) & (frame.index != row)]
     same = others["sense"] == own["sense"]

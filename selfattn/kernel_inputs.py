@@ -1,4 +1,4 @@
-"""What may go into the kernel: the terms that some families add to the scaled scores, and the check of all inputs."""
+"""The kernel's inputs: terms that some families add to the scaled scores, and the check of all inputs."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """What a family adds to the scaled scores: a learned number for the distance between two tokens, say."""
+    """A term that a family adds to the scaled scores: a learned number for the distance between two tokens, say."""
 
     name: str
     values: Tensor  # float, broadcasts to (..., n_query, n_key)

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a small table, every text in it escaped."""
+"""Show an object in a notebook as a small table, every text in it escaped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""How a number is written for a reader: one rule for captions, charts and files.
+"""Write numbers for readers: one rule for captions, charts and files.
 
 A true minus sign (−, U+2212), a space before %, halves rounded away from zero as d3 rounds them on the charts, no sign on
 a zero, no power of ten where a plain decimal can be read. A number that isn't one (NaN) is "unknown". The constants are
@@ -63,7 +63,7 @@ def change(value: float, places: int = 2) -> str:
 
 
 def effect(value: float) -> str:
-    """What removing a head does to a cosine: a change with three decimals, "+0.025"."""
+    """The change of a cosine without a head, with three decimals: "+0.025"."""
     return change(value, 3)
 
 
@@ -114,7 +114,7 @@ def error(value: float) -> str:
 
 
 def count(value: int) -> str:
-    """How many: "12,345"."""
+    """A count: "12,345"."""
     return f"{value:,}".replace("-", "−")
 
 
@@ -134,6 +134,6 @@ def vector(values: Iterable[float], places: int | None = None) -> str:
 
 
 def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:
-    """A range or an interval: "0.10 to 0.32", "+0.01 to +0.05"; a common unit stands once: "12 to 15 %"."""
+    """A range or an interval: "0.10 to 0.32", "+0.01 to +0.05"; a common unit is written once: "12 to 15 %"."""
     first, last = write(low), write(high)
     return f"{first.removesuffix(' %')} to {last}" if last.endswith(" %") else f"{first} to {last}"

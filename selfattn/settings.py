@@ -17,7 +17,7 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the environment says, by `Settings.read()`; a field `max_rows` is the variable SELFATTN_MAX_ROWS."""
+    """The environment's settings, by `Settings.read()`; a field `max_rows` is the variable SELFATTN_MAX_ROWS."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
@@ -59,7 +59,7 @@ class Settings:
 
 
 def forbid_the_hub() -> None:
-    """Where SELFATTN_OFFLINE says yes, say so in the words of the Hub's library, which reads them when it is imported."""
+    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads its own variable when it is imported."""
     if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -70,7 +70,7 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class AllSenseMeans:
-    """Where every word's senses lie: `SenseMeans` of each."""
+    """Every word's senses: `SenseMeans` of each."""
 
     senses: pd.DataFrame  # word, sense, count, within
     means: np.ndarray  # (rows of senses, d_model)

@@ -18,15 +18,12 @@ import torch
 from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 
-from selfattn.analysis.compare import align
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
-from selfattn.words import Word, fold, to_groups, with_run
+from selfattn.words import Word, fold
 
 # The start of a cell that a spreadsheet would run as a formula: also full-width and small signs, and signs after spaces and
 # control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
@@ -39,41 +36,6 @@ def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
     rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
     texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
     return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
-
-
-def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> pd.DataFrame:
-    """One word's weights on each word: row (n,) of weights, summed over the pieces of each word.
-
-    Columns: sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
-    """
-    labels, groups, special = places(encoding, words=with_run(encoding.words, word.positions))
-    columns = {
-        "sentence": [sentence] * len(groups),
-        "place": range(len(groups)),
-        "text": labels,
-        "weight": to_groups(row, groups).tolist(),
-        "chosen": [group[0] == word.start for group in groups],
-        "special": special,
-    }
-    return pd.DataFrame(columns)
-
-
-def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """One word's row in A matched with that in B, word by word. first, second: strip_frames of one head.
-
-    Columns: text, only ("A" or "B" if the other sentence lacks the word, else ""), a, b (weights; NaN in the other sentence),
-    chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
-    """
-    a, b = ([(row.special, fold(row.text)) for row in frame.itertuples()] for frame in (first, second))
-    anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
-    columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
-    for i, j in align(a, b, anchor):
-        columns["text"].append(second["text"].iloc[j] if i is None else first["text"].iloc[i])
-        columns["only"].append("A" if j is None else "B" if i is None else "")
-        columns["a"].append(math.nan if i is None else float(first["weight"].iloc[i]))
-        columns["b"].append(math.nan if j is None else float(second["weight"].iloc[j]))
-        columns["chosen"].append((i, j) == anchor)
-    return pd.DataFrame(columns)
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
@@ -112,30 +74,6 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
-
-
-def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
-    """A head's computation of a word's row: one row per word and special token, in the text's order.
-
-    trace: of the word's rows. positions: its tokens. Columns: sentence, place (its first token), text, special, chosen (the word
-    itself), score (q . k), masked (scaled, with a family's own terms and the mask added; minus infinity: hidden), weight, share
-    (the part of the context vector that comes from it, along that vector; it may be negative). The row of a split word is the
-    mean over its pieces. For a split word that is attended to, score and masked are means over its pieces, weight and share
-    are sums. Weights and shares sum to 1.
-    """
-    labels, groups, special = places(encoding, words=with_run(encoding.words, positions))
-    score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
-    summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
-    columns = {
-        "sentence": [sentence] * len(groups),
-        "place": [group[0] for group in groups],
-        "text": labels,
-        "special": special,
-        "chosen": [positions[0] in group for group in groups],
-        "score": [float(score[list(group)].mean()) for group in groups],
-        "masked": [float(masked[list(group)].mean()) for group in groups],
-    }
-    return pd.DataFrame(columns | dict(zip(("weight", "share"), summed)))
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Word pieces and words: which tokens make up which orthographic word, by one rule for every tokeniser.
+"""Group tokens into orthographic words, by one rule for every tokeniser.
 
 A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; so is an emoji, its whole sequence;
 any other character stands alone, with the marks that follow it. In scripts without spaces (Chinese, Japanese, Thai) each
@@ -74,7 +74,7 @@ class Word:
 
     @property
     def is_punctuation(self) -> bool:
-        """Whether it has no letter, no digit and no emoji."""
+        """True if it has no letter, no digit and no emoji."""
         return not NAMED.search(self.text)
 
 
@@ -123,7 +123,7 @@ def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
 
 
 def has_runs(text: str) -> bool:
-    """Whether a part of the text is in a script without spaces: there a visitor names words that no list offers."""
+    """True if a part of the text is in a script without spaces: there a visitor names words that no list offers."""
     return IN_RUNS.search(text) is not None
 
 
@@ -190,7 +190,7 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Words, no punctuation and none unknown, that stand in both sentences, as first spelled, longest first.
+    """Return the words, no punctuation and none unknown, that both sentences have, as first spelled, longest first.
 
     A word of several parts ("/river") that only one sentence has is found by those that the other has, too.
     """
@@ -204,14 +204,14 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Runs of letters in a script without spaces that stand in both texts, in the order of the first, longest first."""
+    """Return the runs of letters in a script without spaces that both texts have, in the order of the first, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """What a word is found by: itself, then its parts."""
+    """Return the names that find a word: itself, then its parts."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import fields
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from selfattn.charts.vega import drawn_frame
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
-from selfattn.senses import HiddenWordsReport, random_twin
+from selfattn.senses import HiddenWordsReport
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from tests.charts.scene import texts
@@ -30,18 +29,6 @@ PAIR = ("The bank of the river.", "The bank approved the loan.")
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
 WADED = ("The child waded across the brook.", "He waded through the report.", "She waded along the shore.")
 PIECES = ((3, 4), (2, 3), (2, 3))  # of "waded", which is two tokens
-
-
-class Plain(dict):
-    """A figure's spec in place of Altair's chart, which takes seconds: tests/test_docs.py makes one of each."""
-
-    def to_dict(self, validate=True):
-        return dict(self)
-
-
-@pytest.fixture
-def plain(monkeypatch):
-    monkeypatch.setattr(notebook, "_chart", Plain)
 
 
 def drawn(chart):
@@ -67,16 +54,18 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
 
 
 @pytest.mark.slow
-def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
+def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
-    wanted = encoder.reference_weights(twice)[3, 7, 6:8].mean(0).numpy()
-    np.testing.assert_allclose(records["a"].dropna(), np.add.reduceat(wanted, [0, 1, 2, 4, 5, 6, 8, 9, 10]), atol=1e-5)
+    outlined = records[["low", "high"]].dropna()
+    assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two pieces of the second
+    cells = records[records["part"] == 1].sort_values(["row", "column"])
+    np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
     with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
-def test_a_measure_or_head_that_is_none_is_refused(encoder_of, plain):
+def test_a_measure_or_head_that_is_none_is_refused(encoder_of):
     encoder = encoder_of("BERT")
     with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
@@ -113,30 +102,21 @@ def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(enc
     assert "by gradient" in texts_of(chart)
 
 
-def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plain):
+def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder):
     embedder, encoder = encoder, encoder_of("BERT")
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
     found = explain(encoder, sentence, Cosine(tuple(range(len(sentence.ids))), torch.ones(encoder.d_model)))
-    layers = pd.DataFrame({"layer": ["embedding", 0], "accuracy": [0.4, 0.9], "low": 0.3, "high": 1.0})
-    words = {"words": pd.DataFrame({"word": ["bank"], "layer": 0}), "items": (), "chance": 0.5}
-    means = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.5, 2.5]})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
-        "difference": notebook.difference(encoder, encoder, PAIR[0], Head(0, 1), Head(1, 0), **look),
-        "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9), **words), **look),
-        "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
         "hidden_sentences": notebook.hidden_sentences(
             {"the cosine": hidden_sentences(encoder, sentence, found.target)}, **look
         ),
-        "explained_heads": notebook.explained_heads(found, **look),
         "similar": notebook.similar(embedder, *PAIR, **look),
-        "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], **look),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),
         "steps": notebook.steps(encoder, *PAIR, **at),
-        "removals": notebook.removals(encoder, *PAIR, **look),
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
     own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
@@ -147,27 +127,18 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
         assert DARK.background in colors and not colors & (light - dark), name
 
 
-def test_from_link_is_refused_with_the_remedy():
-    with pytest.raises(
-        ImportError, match=r"from_link is gone\. Open the link .* \"Copy as Python\"; or call hidden_words"
-    ):
-        notebook.from_link("http://localhost:8501/inside-a-head?head=L0+H1")
-    with pytest.raises(ImportError, match="from_link is gone"):
-        from selfattn.notebook import from_link  # noqa: F401
-    assert not hasattr(notebook, "to_link")
-
-
-@pytest.mark.parametrize("name", ["swaps", "brought_in"])
-def test_swaps_are_refused_with_the_remedy(name):
-    with pytest.raises(ImportError, match=f"{name} is gone, with the swaps of heads. Call hidden_words, or removals"):
+@pytest.mark.parametrize("name", notebook.GONE)
+def test_a_removed_function_is_refused_with_the_remedy(name):
+    with pytest.raises(ImportError, match=rf"selfattn\.notebook\.{name} is gone\. (Call|Take|Open) "):
         getattr(notebook, name)
+    assert not hasattr(notebook, "to_link")
 
 
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
-        notebook.removals(encoder, *PAIR, word="loan")
+        notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
     with pytest.raises(TextError, match="No word stands in both"):
-        notebook.removals(encoder, "One.", "Two!")
+        notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 
 def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):

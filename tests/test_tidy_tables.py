@@ -22,8 +22,6 @@ from selfattn.tidy_tables import (
     hidden_heads_frame,
     hidden_words_frame,
     named_heads,
-    row_frame,
-    strip_frame,
     unescaped,
     weights_frame,
 )
@@ -39,37 +37,6 @@ def test_weights_frame_of_two_tokens_that_are_the_same_word():
     }  # fmt: skip
 
 
-def test_row_frame_has_each_word_once_with_the_steps_of_its_pieces(encoder):
-    encoding = encoder.encode("Electroencephalographers disagree with stalagmites.")
-    word, split = encoding.places("stalagmites")[0], encoding.words[0]
-    trace = encoding.trace(2, 3, word.rows)
-    frame = row_frame(trace, word.positions, encoding, "B")
-    assert frame["text"].tolist() == ["[CLS]", split.text, "disagree", "with", "stalagmites", ".", "[SEP]"]
-    assert set(frame["sentence"]) == {"B"} and frame["place"].tolist()[:2] == [0, 1]
-    assert frame.index[frame["special"]].tolist() == [0, 6] and frame.index[frame["chosen"]].tolist() == [4]
-    pieces = slice(split.start, split.stop)
-    assert split.stop - split.start > 1 < len(word.positions)
-    shares = context_share(trace, range(len(word.positions)))
-    expected = {
-        "score": trace.scores[:, pieces].mean(), "masked": trace.masked[:, pieces].mean(),
-        "weight": trace.weights[:, pieces].sum(-1).mean(), "share": shares[pieces].sum(),
-    }  # fmt: skip
-    for column, value in expected.items():
-        assert frame[column][1] == pytest.approx(float(value), rel=1e-4 if column == "share" else 1e-5)
-    assert frame[["weight", "share"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
-
-
-def test_row_frame_of_a_family_with_terms_has_them_in_masked(encoder_of):
-    encoding = encoder_of("T5 (encoder half)").encode("the rain fell.")
-    word = encoding.places("rain")[0]
-    trace = encoding.trace(0, 1, word.rows)
-    frame = row_frame(trace, word.positions, encoding, "A")
-    added = (trace.scaled + trace.terms[0].values).mean(0)
-    at = frame.index[frame["chosen"]][0]
-    assert frame["masked"][at] == pytest.approx(float(added[list(word.positions)].mean()), rel=1e-5)
-    assert frame["masked"][at] != pytest.approx(frame["score"][at])
-
-
 def test_shares_of_the_context_are_projections_on_it():
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
@@ -78,20 +45,6 @@ def test_shares_of_the_context_are_projections_on_it():
         part = trace.weights[2, j] * trace.value[j]
         expected = (part @ trace.context[2]) / (trace.context[2] @ trace.context[2])
         assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-@pytest.mark.parametrize(("text", "at"), [("The crane lifted a beam.", 1), ("Electroencephalographers disagree.", 0)])
-def test_a_strip_holds_the_models_own_weights(encoder, text, at):
-    encoding = encoder.encode(text)
-    word, n = encoding.words[at], len(encoding.tokens)
-    positions = list(word.positions)
-    strip = strip_frame(encoding, encoding.weights(3, 7)[positions].mean(0), word, "B")
-    assert strip["text"].tolist() == ["[CLS]", *(each.text for each in encoding.words), "[SEP]"]
-    assert strip.loc[strip["chosen"], "text"].tolist() == [word.text] and set(strip["sentence"]) == {"B"}
-    assert strip.index[strip["special"]].tolist() == [0, len(strip) - 1]
-    row = encoder.reference_weights(text)[3, 7, positions].mean(0)
-    spans = [(0, 1), *((each.start, each.stop) for each in encoding.words), (n - 1, n)]
-    assert strip["weight"].tolist() == pytest.approx([float(row[start:stop].sum()) for start, stop in spans], abs=1e-5)
 
 
 def test_each_heads_number_stands_beside_its_own_name():

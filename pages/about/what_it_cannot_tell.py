@@ -1,6 +1,6 @@
 """Limits of weights, removed heads, sense scores and the recomputation, each with a counter-example in one picture."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -11,10 +11,10 @@ from selfattn.analysis.removing import removal_effect
 from selfattn.check import raw_c_measured
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
-from selfattn.dashboard.compute_again import stored_or_made, stored_report
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.reports import stored_or_made, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, labelled_sentences
@@ -53,28 +53,47 @@ def removed_heads(encoder: Encoder) -> Panel:
     return limits.removed_heads(heads, float(together), encoder.dtype)
 
 
-def sections(encoder: Encoder) -> Iterator[tuple[str, Panel | str]]:
-    """Each limit and its picture, or why there is none."""
-    shown: Panel | str = f"No word can be hidden in this encoder: {encoder.hide_reason}"
-    if not encoder.hide_reason:
-        report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
-        shown = senses.attention(report, raw_c_measured(encoder.content))
-    yield "A large weight is not a large effect", shown
-    if encoder.recomputable:
-        make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
-        found = cached(encoder, "other weights", lambda _: make(), title)
-        yield (
-            "Other weights, the same result",
-            found or "No other row of weights was found here: the text has too few tokens.",
-        )
-        yield "Removing a head is not finding the cause", removed_heads(encoder)
-        separated = stored_or_few(SeparationReport, encoder, separation)
-        best = Head(*separated.heads.loc[separated.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
-        yield "A sense that can be separated is not a sense that a head found", senses.adds(separated, best)
-    yield "A proof of arithmetic is not a proof of meaning", limits.recomputed_noise()
-    if encoder.recomputable:
-        weights, _ = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
-        yield "A head that passes one test may be lucky", limits.lucky_head(weights)
+def attention(encoder: Encoder) -> Panel | str:
+    """Compare the most attended word with the word that tells the sense."""
+    if encoder.hide_reason:
+        return f"No word can be hidden in this encoder: {encoder.hide_reason}"
+    report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
+    return senses.attention(report, raw_c_measured(encoder.content))
+
+
+def other_weights(encoder: Encoder) -> Panel | str:
+    """Other weights for the same context, in the passage."""
+    make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
+    found = cached(encoder, "other weights", lambda _: make(), title)
+    return found or "No other row of weights was found here: the text has too few tokens."
+
+
+def separated(encoder: Encoder) -> Panel:
+    """The head to which attention adds most."""
+    report = stored_or_few(SeparationReport, encoder, separation)
+    best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
+    return senses.adds(report, best)
+
+
+def lucky_head(encoder: Encoder) -> Panel:
+    """The best of all heads on the pronoun sentences."""
+    return limits.lucky_head(stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")[0])
+
+
+def noise(_: Encoder) -> Panel:
+    """The kernel's weights on noise."""
+    return limits.recomputed_noise()
+
+
+OF_ANY = attention, noise  # the others need an encoder that can be recomputed
+SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
+    "A large weight is not a large effect": attention,
+    "Other weights, the same result": other_weights,
+    "Removing a head is not finding the cause": removed_heads,
+    "A sense that can be separated is not a sense that a head found": separated,
+    "A proof of arithmetic is not a proof of meaning": noise,
+    "A head that passes one test may be lucky": lucky_head,
+}
 
 
 heading("What it cannot tell")
@@ -82,14 +101,20 @@ teaching.prose("Here is what the figures of these pages do *not* show, on the en
 encoder = current_encoder()
 show_encoder(encoder)
 if encoder.recomputable:
-    call = f"notebook.removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    first, second, word = PAIRS[0].first, PAIRS[0].second, PAIRS[0].word
+    call = f"notebook.all_heads(encoder, {first!r}, 'effect', second={second!r}, word={word!r})"
     this_page().python = f"{load(encoder)}\n{call}"
 else:
     say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
+asked = {title: make for title, make in SECTIONS.items() if encoder.recomputable or make in OF_ANY}
 columns = side_by_side()
-for place, (title, shown) in enumerate(sections(encoder)):
+for place, (title, make) in enumerate(asked.items()):
     with columns[place % 2]:
         st.markdown(f"#### {title}")
+        try:
+            shown = make(encoder)
+        except ValueError as error:  # a text that this encoder can't read, or too few that it can
+            shown = f"There is no counter-example of this encoder: {error}"
         if isinstance(shown, str):
             say(shown)
         else:

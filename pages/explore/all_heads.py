@@ -7,43 +7,34 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from torch import Tensor
 
-from selfattn.analysis.measures import Compared, head_measures, offered, rollout
+from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.patterns import fits
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect
-from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import Page, literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import errors_of, queries_now, show_kernel
 from selfattn.dashboard.link import linked, say_what_is_missing, spell
 from selfattn.dashboard.navigation import show_link
-from selfattn.dashboard.pickers import open_sentences, pick_map_options, segmented, whole, zoomed
+from selfattn.dashboard.pickers import open_sentences, segmented
+from selfattn.dashboard.reports import labelled, stored_report
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import other_sentences
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import (
-    FORMULAS,
-    every_head,
-    habit,
-    moved_word,
-    one_map,
-    opened_map,
-    profile,
-    small_maps,
-)
+from selfattn.views.all_heads import every_head, habit, moved_word, profile, small_maps
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
+GONE = (
+    "The link is an older one: the maps of a layer's average and of rollout are now in selfattn.analysis.measures only."
+)
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
-MAPS = {"head": "this head", "average": "average", "rollout": "rollout"}
 
 
 def step(number: int, text: str) -> None:
@@ -98,22 +89,6 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     show_panel(every_head(side.sentence, maps, frame, measure, page.head, compared=against, noise=noise), method=False)
 
 
-def show_opened_map(page: Page, side: PlacedWord) -> None:
-    """Show the chosen head's map by tokens or words, or its layer's average or rollout."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = segmented("Map", MAPS, key="map_of", label_visibility="collapsed")
-        pick_map_options(st)
-    if which in FORMULAS:
-        st.markdown(FORMULAS[which])
-    weights = one_map(side.sentence, which, page.head, partial(_rollout, page.encoder))
-    shown = zoomed(whole(weights, side.sentence), "card")
-    show_panel(opened_map(shown, weights, side, which, page.head))
-
-
-def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
-    return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))
-
-
 def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
     """Show how the chosen head computes a token's row. name: "A" or "B", or "" for both as one text."""
     sides = {name: side}
@@ -148,7 +123,9 @@ def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
 
 
 page = this_page()
-page.address |= dict.fromkeys(("tab", "sorted", "overlaid"))  # of older links
+page.address |= dict.fromkeys(("tab", "sorted", "overlaid", "map_of"))  # of older links
+if linked("map_of") in ("average", "rollout"):
+    st.info(GONE, icon=":material/link:")
 with page.links:
     show_link("")
     show_link("inside-a-head")
@@ -162,10 +139,6 @@ query = queries_now(page.encoder, {name: side})[name]
 with st.container(key="all_heads"):
     with st.container():
         show_grid(page, name, side, [query] if page.encoder.recomputable else side.positions)
-        if {"map_of", session.BY_WORDS, session.HIDE_SPECIAL} & {*st.query_params}:
-            session.OTHER_MAPS.set(True)
-        with st.expander("This map by words; the average of its layer; rollout", expanded=session.OTHER_MAPS.get()):
-            show_opened_map(page, side)
     if page.encoder.recomputable:
         with st.container():
             step(2, f"See how `{page.head}` computes the outlined row")

@@ -19,12 +19,12 @@ from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.cache import cached, cached_encode, encoder_key
-from selfattn.dashboard.compute_again import stoppable, stored_report
 from selfattn.dashboard.copy_as_python import lines, load
 from selfattn.dashboard.figures import literal, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import FIRST, open_sentences, segmented
+from selfattn.dashboard.reports import stoppable, stored_report
 from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
 from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.encoder import Encoder

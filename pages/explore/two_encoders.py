@@ -95,8 +95,14 @@ if not second.digest:
 elif names[0] == names[1]:
     names = ["the first", "the second"]
 twin = "from selfattn.senses import random_twin\nsecond = random_twin(encoder)"
-call = f"from selfattn import Head\nnotebook.difference(encoder, second, {text!r}, {chosen!r}, {partner!r})"
-page.python = lines(load(first), load(second, "second") if second.digest else twin, call)
+page.python = lines(
+    load(first),
+    load(second, "second") if second.digest else twin,
+    "from selfattn import Head\nfrom selfattn.analysis.compare import compare_encoders",
+    f"from selfattn.views.two_encoders import one_sentence\ntext, heads = {text!r}, ({chosen!r}, {partner!r})",
+    "compared = compare_encoders(encoder.encode(text), heads[0], second.encode(text), heads[1])",
+    f"row, difference, *maps = one_sentence(compared, {names!r}, heads)\nnotebook.chart(difference)",
+)
 named = "" if why else "counterpart" if second.digest else "untrained twin"
 with page.headline:
     say(views.about(names, named))

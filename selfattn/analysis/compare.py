@@ -1,4 +1,4 @@
-"""One head in two sentences, and two encoders on one sentence, word by word.
+"""Two encoders on one sentence, word by word; the words that two sentences share.
 
 Words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib). Different
 encoders cut a text into different tokens, so they meet at its words, by their characters. Two checkpoints of one architecture,
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
@@ -22,62 +20,10 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.folders import repository
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.settings import Settings
-from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words, with_run
+from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SentenceComparison:
-    """One head's weights in the first sentence minus the second's, on the words of both in one order.
-
-    A row sums to 1 in each, so weights fall as 1/n: between sentences of two lengths that alone makes a difference.
-    """
-
-    labels: tuple[str, ...]  # m: the words, and the special tokens
-    side: tuple[str, ...]  # m: "both", "A" or "B": where the word stands
-    matrix: np.ndarray  # (m, m) first minus second; NaN where a row or a column has no match
-    chosen: int  # the place of the compared word
-    matched_weight: tuple[float, float]  # the share of all weight that lies in matched cells, for A and for B
-    even_weight: tuple[float, float]  # what each column would get of an even row: 1 / columns, for A and for B
-
-    def frame(self) -> pd.DataFrame:
-        """A row a cell: query_pos, key_pos, query, key, query_in and key_in ("both", "A", "B"), difference (NaN in gaps)."""
-        rows, columns = np.indices(self.matrix.shape).reshape(2, -1)
-        labels, side = np.array(self.labels, dtype=object), np.array(self.side, dtype=object)
-        texts = {"query": labels[rows], "key": labels[columns], "query_in": side[rows], "key_in": side[columns]}
-        return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "difference": self.matrix.ravel()})
-
-
-def compare_sentences(
-    first: PlacedWord[Encoding], second: PlacedWord[Encoding], layer: int, head: int, special: bool = True
-) -> SentenceComparison:
-    """One head's weights in the first sentence minus its weights in the second, between words.
-
-    first, second: the compared word where it stands. The compared word is always matched with itself; what stands
-    before it is matched with what stands before, what follows with what follows. What has no match keeps its place as a
-    gap. special=False: without special tokens, as in `word_map`.
-    """
-    a, b = (
-        word_map(one, one.weights(layer, head), words=with_run(one.words, own), special=special)
-        for one, own in (first, second)
-    )
-    anchor = (a.rows_of(first[1])[0], b.rows_of(second[1])[0])
-    pairs = align(_keys(a), _keys(b), anchor)
-    matched = [place for place, pair in enumerate(pairs) if None not in pair]
-    in_a, in_b = (by_word.part([pairs[place][side] for place in matched]) for side, by_word in enumerate((a, b)))
-    matrix = np.full((len(pairs), len(pairs)), np.nan)
-    matrix[np.ix_(matched, matched)] = (in_a.matrix - in_b.matrix).numpy()
-    return SentenceComparison(
-        labels=tuple(a.labels[i] if i is not None else b.labels[j] for i, j in pairs),
-        side=tuple("both" if None not in pair else "A" if pair[1] is None else "B" for pair in pairs),
-        matrix=matrix,
-        chosen=pairs.index(anchor),
-        matched_weight=tuple(float(kept.matrix.sum() / all_.matrix.sum()) for kept, all_ in ((in_a, a), (in_b, b))),
-        even_weight=(1 / len(a.labels), 1 / len(b.labels)),
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -142,7 +88,7 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """How far each head's weights are from its counterpart's: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
+    """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
     shift: instead from those of the head so many places on in its layer, in a circle. For each token the half sum of the
     absolute differences of its row (total variation), then the mean over the tokens that aren't special. Raises ValueError where
@@ -178,11 +124,6 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
     return pairs
 
 
-def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
-    """What words are matched by: a special token never matches a word that is spelled like it."""
-    return [(special, fold(label)) for special, label in zip(by_word.special, by_word.labels)]
-
-
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
     """Each encoding's words, those put together that reach over one word of the other."""
     found: tuple[list[Word], list[Word]] = [], []
@@ -196,7 +137,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """What the words of two encoders are matched by: their place in the text; of a token in no word its label."""
+    """Return the keys that match words of two encoders: their place in the text; of a token in no word its label."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 

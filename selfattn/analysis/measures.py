@@ -40,7 +40,7 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """How far each row reaches, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    """Return each row's reach in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
@@ -56,7 +56,7 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
 
 
 def rollout(encoding: Encoding) -> Tensor:
-    """How attention passes information on through the layers, if attention were all that did: (n_layers, n, n).
+    """Return how attention alone would pass information on through the layers: (n_layers, n, n).
 
     Row i of layer l: how much of each input token is left in token i after layer l. Rows sum to 1. Each layer is half its
     attention, averaged over the heads, and half the identity (the residual stream).
@@ -77,18 +77,18 @@ class Compared:
 
     @property
     def cosine(self) -> float:
-        """Of the vectors in A and in B, -1 to 1."""
+        """The cosine of the vectors in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
-    def effect(self, other: str, how: str = "zero") -> Tensor:
-        """How removing each head changes the cosine of A's vector and the other's: (n_layers, n_heads)."""
-        return self.run_removals(self.sides["A"], self.sides[other], how)
+    def effect(self, other: str) -> Tensor:
+        """Return the change of the cosine of A's vector and the other's, without each head: (n_layers, n_heads)."""
+        return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for every head. What stands in `MEASURES` is offered on the pages, in their files and in the notebook."""
+    """A number for every head. Pages, their files and the notebook offer those of `MEASURES`."""
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "" a part of the weight; "effect" a change of the cosine
@@ -106,7 +106,7 @@ class Measure:
 
     @property
     def signed(self) -> bool:
-        """Whether it has both signs."""
+        """True if it has both signs."""
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
@@ -132,23 +132,10 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
     return share
 
 
-def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
-    """The effect of removing a head, and the control's."""
-    set_to, tells = (
-        ("zero", "effect of removing it") if how == "zero" else ("its mean over the sentence", "effect of averaging it")
-    )
-    said = f"Removing the head at every position of both sentences (its output is set to {set_to}): by how much the cosine of "
-    said += "the word's two vectors rises"
-    return [
-        Measure(names[0], "effect", "word", lambda compared: compared.effect("B", how), f"{said}.", names, tells=tells),
-        Measure(
-            names[1], "effect", "word", lambda compared: compared.effect("control", how),
-            f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
-            tells=f"{tells}, in the control",
-        ),
-    ]  # fmt: skip
-
-
+REMOVED = (
+    "Removing the head at every position of both sentences (its output is set to zero): by how much the cosine of the word's two "
+    "vectors rises"
+)
 OF_ROWS = "Mean over the rows of the ordinary tokens."
 MEASURES = {measure.name: measure for measure in (
     Measure(
@@ -174,8 +161,15 @@ MEASURES = {measure.name: measure for measure in (
             ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
         )
     ),
-    *_removals(("effect", "control")),
-    *_removals(("effect (mean)", "control (mean)"), "mean"),
+    Measure(
+        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", ("effect", "control"),
+        tells="effect of removing it",
+    ),
+    Measure(
+        "control", "effect", "word", lambda compared: compared.effect("control"),
+        f"{REMOVED}, of A and a control, a sentence of the same sense.", ("effect", "control"), needs_control=True,
+        tells="effect of removing it, in the control",
+    ),
 )}  # fmt: skip
 
 

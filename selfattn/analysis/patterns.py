@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """How near a head comes to a named pattern: a share of its weight, 0 to 1, against the threshold."""
+    """A head's nearness to a named pattern: a share of its weight, 0 to 1, against the threshold."""
 
     name: str
     meaning: str
@@ -34,12 +34,12 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether the head may be called by this name in this sentence."""
+        """True if the head may be called by this name in this sentence."""
         return self.value >= self.threshold
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """How near heads' weights (..., n, n) come to each named pattern, in the order of PATTERNS: (...), 0 to 1 each."""
+    """Return the nearness of heads' weights (..., n, n) to each named pattern, in the order of PATTERNS: (...), 0 to 1 each."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)

@@ -1,4 +1,4 @@
-"""Remove heads, in both sentences, and see what that does to the cosine of a word's two vectors; or leave one head alone.
+"""Remove heads, in both sentences, and see what that does to the cosine of a word's two vectors.
 
 The effect is the cosine after minus the cosine before: positive where the vectors come closer without the head, so that the
 head sets them apart. Effects have both signs and don't add up over heads.
@@ -12,7 +12,6 @@ from torch import Tensor
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
-from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
 
@@ -24,7 +23,7 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """What removing each head, in both sentences, does to the cosine of a word's two vectors: (n_layers, n_heads).
+    """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
 
     The cosine without the head minus the cosine with it, on the last hidden state. how ("zero" or "mean") and heads, for
     (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,
@@ -42,12 +41,3 @@ def removal_effect(
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
     """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
     return similarity(*after) - similarity(*before)
-
-
-def alone(encoder: Encoder, text: str, layer: int, head: int, pair: str | None = None) -> Encoding:
-    """The text run with one head as the only attention there is: the output of every other one, in every layer, is zero.
-
-    pair: as in `Encoder.encode`. Raises NotRecomputable, TextError.
-    """
-    others = [other for other in encoder.all_heads if other != (layer, head)]
-    return encoder.encode(text, pair, patches=encoder.removed(others))

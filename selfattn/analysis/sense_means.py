@@ -1,4 +1,4 @@
-"""Where a word's senses lie: the mean of its last unit vectors in labelled sentences, one a sense, and the way between them."""
+"""A word's senses as means: of its last unit vectors in labelled sentences, one a sense; and the way between them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which rows of a table can be used: the good ones with their word where it stands, the others with a reason each."""
+"""Split a table into rows that can be used, each with its word placed, and others, each with a reason."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -106,7 +106,7 @@ def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """The row's word where it stands."""
+    """Return the row's word, placed in its sentence."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():

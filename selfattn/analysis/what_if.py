@@ -1,4 +1,4 @@
-"""What if a real head computed otherwise: no scaling, a causal mask, a temperature, even weights, or another way to mask.
+"""Compute a real head otherwise: without scaling, with a causal mask, a temperature, even weights, or another way to mask.
 
 Each change gives a whole AttentionTrace of the kernel, to lay beside the head's own.
 """

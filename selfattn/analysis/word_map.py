@@ -19,7 +19,7 @@ MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 
 
 class Places(NamedTuple):
-    """What stands along an edge of a map, in the order of the text."""
+    """The labels along an edge of a map, in the order of the text."""
 
     labels: tuple[str, ...]  # m: words as they are spelled, an unknown one marked, and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
@@ -50,7 +50,7 @@ class WordMap:
     step: int = 1  # rows that one cell stands for, in each direction; 1: every weight is there
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """The rows in which these tokens stand, in order; none where they were left out."""
+        """Return the rows of these tokens, in order; none if they were left out."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
@@ -105,7 +105,7 @@ def word_map(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """What one word attends to in every head, word by word and special token by special token."""
+    """One word's weights in every head, word by word and special token by special token."""
 
     labels: tuple[str, ...]  # m, in the order of the text
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each

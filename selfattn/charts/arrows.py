@@ -70,7 +70,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """How far each arrow is moved sideways, so that none of those that point one way covers another."""
+    """Move arrows that point one way apart, and return each one's shift sideways."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)

@@ -1,35 +1,27 @@
 """All heads at once: layers x heads coloured by one number, and the grid of all their maps.
 
-The grid is one picture with one transparent rectangle per head, so it paints in the same time for texts of any length.
+On a page the grid of maps is the component `heads`, which cuts each map from `one_picture`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from selfattn.charts.sheet import NONE, Sheet
 from selfattn.charts.theme import SWATCHES, Theme
-from selfattn.charts.vega import (
-    Spec,
-    backdrop,
-    calculate,
-    field,
-    layered,
-    marks,
-    nominal,
-    picture,
-    scale,
-    see_through,
-    stacked,
-)
-from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
+from selfattn.charts.vega import Spec, field, layered, marks, nominal, picture, scale, see_through
+from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting, plain
 
-PIXELS = 1_000_000  # most pixels of the composed picture
+PIXELS = 1_000_000  # most pixels of one_picture
 HOW = "how"  # the column that says which heads are exact
 WIDTH = 490  # pixels of the page
-GAP, STRIP = 4, 9  # around each head's map, in pixels of the page
-Key = TypeVar("Key", bound=NamedTuple)  # the fields of the selection
+GAP, STRIP, LEFT, TOP = (
+    4,
+    9,
+    30,
+    20,
+)  # pixels: between maps, a bar and the space above it, and the names of layers and heads
 
 
 def head_map(
@@ -43,13 +35,12 @@ def head_map(
 ) -> Spec:
     """Draw layers x heads, coloured by one measure, with the chosen head outlined.
 
-    frame: tidy_tables.heads_frame (layer, head, name, measures). A click picks a head (the selection "pick", fields layer and
-    head).
+    frame: tidy_tables.heads_frame (layer, head, name, measures).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
     height = min(22.0, cell) * layers
-    maximum = float(frame[measure].abs().max()) or 1.0
+    maximum = float(frame[measure].abs().fillna(0).max()) or 1.0
     shared = {
         "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
         "y": field("layer", "ordinal", axis={"title": "layer"}),
@@ -68,43 +59,11 @@ def head_map(
         "tickCount": TICKS,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
-    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"}
-    cells = {"name": "cells", **marks("rect", {**shared, "color": shade}, **look)}
-    drawn = [cells, _outline(shared, chosen, theme, cornerRadius=3)]
-    return layered(drawn, {"heads": frame}, theme, cell * heads, height, **_picking("cells"))
-
-
-def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> Spec:
-    """Put a `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; it needs no server.
-
-    details: a picture for every head. All have the same layers over named datasets, and differ only in their records. Each
-    head's records are sent as one record of columns, and the browser expands only those of the picked head.
-    """
-    (pick,) = heads["params"]
-    picked = {"filter": {"param": pick["name"], "empty": False}}
-    outline = []
-    for layer in heads["layer"]:
-        steps = [picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", ())]
-        outline.append({**layer, "transform": steps})
-    one = details[first]
-    columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
-    opened = []
-    for layer in one["layer"]:
-        own = columns[layer.get("data", one.get("data"))["name"]]
-        opened.append({**layer, "transform": [picked, {"flatten": own}, *layer.get("transform", [])]})
-    datasets = {
-        name: [
-            {**{key: [row[key] for row in spec["datasets"][name]] for key in keys}, **at._asdict()}
-            for at, spec in details.items()
-        ]
-        for name, keys in columns.items()
-    }
-    title = "isDefined(pick.layer) ? 'L' + pick.layer + ' H' + pick.head : 'Click a head.'"
-    above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
-    below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
-    whole = stacked(above, {**below, "title": {**below.get("title", {}), "text": {"expr": title}}})
-    click = {**pick["select"], "toggle": False}  # two pictures would be drawn over each other
-    return {**whole, "datasets": datasets, "params": [{**pick, "select": click, "value": [first._asdict()]}]}
+    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "invalid": "show"}
+    here = [{"filter": {"field": "name", "equal": chosen}}]
+    outline = marks("rect", shared, "", here, fillOpacity=0, stroke=theme.ink, strokeWidth=3, cornerRadius=3)
+    drawn = [marks("rect", {**shared, "color": shade}, **look), outline]
+    return layered(drawn, {"heads": frame}, theme, cell * heads, height, data={"name": "heads"})
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:
@@ -117,80 +76,31 @@ def _measure_tooltip(measure: str) -> Spec:
     return field(measure, format=write, title=measure.replace("_", " "))
 
 
-def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:
-    here = {"filter": {"field": "name", "equal": chosen}}
-    return marks("rect", encoding, "", [*transform, here], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look)
-
-
-def _picking(view: str) -> Spec:
-    click = {"type": "point", "fields": ["layer", "head"], "on": "click"}
-    return {"data": {"name": "heads"}, "params": [{"name": "pick", "select": click, "views": [view]}]}
-
-
 def head_grid(
-    maps: Sequence[np.ndarray],
-    frame: pd.DataFrame,
-    measure: str,
-    theme: Theme,
-    chosen: str,
-    *,
-    kind: str = "shares",
-    columns: int,
+    maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every map (n, n) small, in the order of frame's rows, with a strip below it in the colour of a measure.
+    """Draw every map (n, n) small, above a bar as long as its head's measure, brown below 0; the chosen head in a frame.
 
-    frame: layer, head, name and measures (tidy_tables.heads_frame). A click picks a head (the selection "pick", fields layer and
-    head).
+    frame: layer, head, name and measures (tidy_tables.heads_frame), in the order of the maps. title: the measure's name in words.
     """
-    cell = min(92.0, (WIDTH - 40) / columns - GAP)
-    step_x, step_y = cell + GAP, cell + STRIP + GAP
-    rows = -(-len(maps) // columns)
-    wide, high = columns * step_x, rows * step_y
-    places = frame.assign(
-        x=[place % columns * step_x for place in range(len(frame))],
-        y=[place // columns * step_y for place in range(len(frame))],
-    )
-    datasets = {
-        "heads": places,
-        "picture": [{"url": compose(maps, columns, cell, step_y, theme), "x": 0.0, "y": 0.0}],
-    }
-    downwards = {"domain": [0, high], "nice": False, "reverse": True}
-    x, y = field("x", axis=None, scale={"domain": [0, wide], "nice": False}), field("y", axis=None, scale=downwards)
-    edges = calculate(
-        right=f"datum.x + {cell}", bottom=f"datum.y + {cell}", under=f"datum.y + {cell + 1}",
-        end=f"datum.y + {cell + STRIP}",
-    )  # fmt: skip
-    to_right, to_end = {"x": x, "x2": {"field": "right"}}, {"y": y, "y2": {"field": "end"}}
-    maximum = float(frame[measure].abs().max()) or 1.0
-    bar = {
-        "title": measure, "orient": "bottom", **SWATCHES, "tickCount": TICKS,
-        "format": ".3~g" if kind == "shares" else fitting(maximum),
-    }  # fmt: skip
-    shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
-    strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}
-    numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]
-    at = {"x": x, "y": y}
-    heads, numbered = sorted(frame["head"].unique()), sorted(frame["layer"].unique())
-    middle = cell / 2
-    datasets["columns"] = [{"text": f"H{n}", "x": i * step_x + middle, "y": 0.0} for i, n in enumerate(heads)]
-    datasets["rows"] = [{"text": f"L{n}", "x": 0.0, "y": i * step_y + middle} for i, n in enumerate(numbered)]
-    text, look = {**at, "text": nominal("text")}, {"fontSize": 11, "color": theme.muted}
-    names = [
-        marks("text", text, "columns", dy=-4, baseline="bottom", **look),
-        marks("text", text, "rows", align="right", dx=-6, **look),
-    ]
-    target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
-    frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
-    layers = [
-        backdrop(at, "picture"),
-        marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
-        marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
-        _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
-        *names,
-        {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
-    ]
-    own = {"axis": {"x": "independent", "y": "independent"}}
-    return layered(layers, datasets, theme, wide, high, **_picking("targets"), resolve=own)
+    columns = frame["head"].nunique()
+    cell = min(92.0, (WIDTH - LEFT) / columns - GAP)
+    sheet, largest, y = Sheet(theme), float(frame[measure].abs().max()) or 1.0, 0.0
+    for at, (row, weights) in enumerate(zip(frame.to_dict("records"), maps)):
+        x, y = LEFT + at % columns * (cell + GAP), TOP + at // columns * (cell + STRIP + GAP)
+        if at < columns:
+            sheet.text(x + cell / 2, TOP - 6, f"H{row['head']}", 11, theme.muted, align="center")
+        if at % columns == 0:
+            sheet.text(LEFT - 6, y + cell / 2 + 4, f"L{row['layer']}", 11, theme.muted, align="right")
+        frame_of = {"stroke": theme.ink, "line": 3} if row["name"] == chosen else {"stroke": theme.grid, "line": 1}
+        sheet.rect(x - 1, y - 1, x + cell + 1, y + cell + 1, NONE, **frame_of)
+        small = thumbnail(weights, min(len(weights), round(2 * cell)))
+        sheet.image(x, y, cell, cell, picture(small, theme.weights))
+        end, color = x + cell * abs(row[measure]) / largest, theme.effect[3 if row[measure] >= 0 else 1]
+        sheet.rect(x, y + cell + 3, end, y + cell + STRIP, color, **row)
+    y += cell + STRIP + 20
+    sheet.text(LEFT, y, f"bar beneath a map: {title}, the longest {plain(largest)}", 12, theme.muted)
+    return sheet.drawn(WIDTH, y + 6)
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
@@ -210,18 +120,6 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
     """Compose all maps, in reading order, `side` pixels each without gaps, as a PNG in a data URI. Its opacity is the weight."""
-    return see_through(_tiled(maps, columns, side))
-
-
-def compose(maps: Sequence[np.ndarray], columns: int, cell: float, step_y: float, theme: Theme) -> str:
-    """Compose all maps, in reading order, as one palette PNG in a data URI; cell and step_y in pixels of the page."""
-    rows = len(maps) // columns
-    zoom = min(2.0, (PIXELS / (columns * (cell + GAP) * rows * step_y)) ** 0.5)
-    side, across, down = (max(4, round(length * zoom)) for length in (cell, cell + GAP, step_y))
-    return picture(_tiled(maps, columns, side, down - side, across - side), theme.weights, optimize=True)
-
-
-def _tiled(maps: Iterable[np.ndarray], columns: int, side: int, below: int = 0, beside: int = 0) -> np.ndarray:
-    """Thumbnails in whole rows of `columns`. below, beside: blank pixels after each."""
-    tiles = [np.pad(thumbnail(weights, side), ((0, below), (0, beside))) for weights in maps]
-    return np.vstack([np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)])
+    tiles = [thumbnail(weights, side) for weights in maps]
+    rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
+    return see_through(np.vstack(rows))

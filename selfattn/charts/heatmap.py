@@ -31,7 +31,6 @@ def heatmap(
     kind: str = "weights",
     maximum: float | None = None,
     marked: Sequence[int] = (),
-    sides: Sequence[str] = (),
     title: str = "",
     color: str | None = None,
     size: int = 400,
@@ -46,9 +45,7 @@ def heatmap(
     """A matrix (n, m), tensor or array, with the texts of its rows and columns (None: the rows' again).
 
     kind: the colours, "weights" from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest).
-    marked: neighbouring rows that get an outline. sides: "both", "A" or "B" for each row of a map over two sentences; a
-    word that stands in one only is a band, and its label has that sentence's hue. NaN is not drawn; with `cell`
-    it is an empty frame.
+    marked: neighbouring rows that get an outline. NaN is not drawn; with `cell` it is an empty frame.
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
@@ -73,7 +70,7 @@ def heatmap(
         width, most = size, max(map(len, beside), default=len(columns))
         height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", **SWATCHES, "format": short}
-        axes = token_axes(rows, columns, theme, sides, names, beside, letters)
+        axes = token_axes(rows, columns, names, beside, letters)
     printed = cell and isinstance(numbers, str)  # a legend would say them twice
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
@@ -102,9 +99,6 @@ def heatmap(
         if not isinstance(numbers, str):
             datasets["cells"] = [{**record, "label": numbers[i]} for i, record in enumerate(datasets["cells"])]
             layers[0]["encoding"]["tooltip"].insert(2, nominal("label"))
-    if apart := [(i, side) for i, side in enumerate(sides) if side != "both"]:
-        datasets["apart"] = [{"i": i, "word": rows[i], "stands": f"only in {side}"} for i, side in apart]
-        layers += _bands(len(rows), theme)
     if len(marked):
         datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
         edges = {**_whole_width(len(columns)), "y": field("low"), "y2": {"field": "high"}}
@@ -123,21 +117,19 @@ def heatmap(
 def token_axes(
     rows: Sequence[str],
     columns: Sequence[str],
-    theme: Theme,
-    sides: Sequence[str],
     names: tuple[str, str],
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
-    colors = [theme.sentence(side) for side in sides]
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
-    look = {"labelLimit": limit, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
 
     def axis(labels: Sequence[str], **more: Any) -> Spec:
         n = max(most, len(labels))
-        return label_axis(labels, every=-(-n // LABELS), labelFontSize=letters if n <= 24 else 10, **look, **more)
+        return label_axis(
+            labels, every=-(-n // LABELS), labelFontSize=letters if n <= 24 else 10, labelLimit=limit, **more
+        )
 
     right = axis(
         columns,
@@ -215,18 +207,6 @@ def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> st
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))
-
-
-def _bands(n: int, theme: Theme) -> list[Spec]:
-    """A band down and a band across for each word that stands in one sentence only."""
-    edges = calculate(low="datum.i - 0.5", high="datum.i + 0.5")
-    look = {"color": theme.grid, "stroke": theme.background, "strokeWidth": 0.5}
-    tooltip = [nominal("word"), nominal("stands")]
-    whole_height = {"y": {"datum": -0.5, "type": "quantitative"}, "y2": {"datum": n - 0.5}}
-    return [
-        marks("rect", {along: field("low"), f"{along}2": {"field": "high"}, **across, "tooltip": tooltip}, "apart", edges, **look)
-        for along, across in (("x", whole_height), ("y", _whole_width(n)))
-    ]  # fmt: skip
 
 
 def _whole_width(n: int) -> Spec:

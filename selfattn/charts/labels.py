@@ -55,7 +55,7 @@ TAKEN_FOR_NAMES = frozenset(
 
 
 def expression(words: Iterable[str]) -> str:
-    """The words as an array in a Vega expression, `drawable` as they stand there: ["The","bank"]."""
+    """Return the words, made `drawable`, as an array in a Vega expression: ["The","bank"]."""
     return f"[{','.join(map(_constant, words))}]"
 
 
@@ -102,7 +102,7 @@ _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ 'â€
 
 
 def right_to_left(text: str) -> bool:
-    """Whether the first letter that has a direction runs from right to left."""
+    """True if the first letter that has a direction runs from right to left."""
     first = _FIRST_STRONG.search(text)
     return first is not None and regex.match(_RIGHT, first[0]) is not None
 

@@ -48,12 +48,7 @@ def fluid(chart: Spec, width: int | None) -> Spec:
 
 def beside(*charts: Spec) -> Spec:
     """Complete charts side by side, as one: one scale of colours and one legend for all."""
-    return _joined("hconcat", charts)
-
-
-def stacked(*charts: Spec) -> Spec:
-    """Complete charts one above the other, as one; each keeps its own colours."""
-    return {**_joined("vconcat", charts), "resolve": {"scale": {"color": "independent"}}}
+    return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
 NARROW = 760  # pixels of a window that has no room for charts side by side
@@ -80,12 +75,8 @@ def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
 _WHOLE = ("$schema", "config", "autosize")
 
 
-def _joined(way: str, charts: Sequence[Spec]) -> Spec:
-    return {**{key: charts[0][key] for key in _WHOLE}, way: [_part(chart) for chart in charts]}
-
-
 def _part(chart: Spec) -> Spec:
-    """A chart that can stand inside another: its records stand where they are used, and its size where it was asked for."""
+    """Make a chart fit inside another: put its records and its size in the places that use them."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -100,50 +91,6 @@ def _part(chart: Spec) -> Spec:
         return {key: inline(value) for key, value in part.items()}
 
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
-
-
-CHOICE = "choice"  # the dataset of one row with what `updatable` takes out of a spec
-
-
-def updatable(spec: Spec, reading: str) -> Spec:
-    """A chart of layers, or with such, with all that another head changes among its records: ends of scales, titles, filters.
-
-    A page lays a chart out anew when its spec changes; when only its records do, it moves the marks, and what a visitor has
-    set in the chart stays (a head's two maps and its row: 23 ms instead of 75 in Chromium). reading: the chart's text
-    alternative, which goes the same way: an unseen mark's description.
-    """
-    choice: dict[str, Any] = {"reading": reading}
-    datasets, domains = dict(spec.get("datasets", {})), {}
-
-    def now(value: Any) -> str:
-        choice[name := f"value{len(choice)}"] = value
-        return f"data('{CHOICE}')[0].{name}"
-
-    def moved(part: Any) -> Any:
-        if isinstance(part, list):
-            return [moved(one) for one in part]
-        if not isinstance(part, dict):
-            return part
-        if part.keys() == {"values"}:
-            datasets[name := f"rows{len(datasets)}"] = part["values"]
-            return {"name": name}
-        if part.keys() == {"field", "equal"}:
-            return f"datum.{part['field']} === {now(part['equal'])}"
-        part = {key: value if key == "config" else moved(value) for key, value in part.items() if key != "datasets"}
-        domain, title = part.get("domain"), part.get("title")
-        if domain and all(isinstance(end, int | float) for end in domain):
-            if tuple(domain) not in domains:  # layers that share a scale must say the same
-                domains[tuple(domain)] = [{"expr": now(end)} for end in domain]
-            part["domain"] = domains[tuple(domain)]
-        text = title.get("text") if isinstance(title, dict) else None
-        if text and isinstance(text, str):  # an empty one takes no room
-            part["title"] = {**title, "text": {"expr": now(text)}}
-        return part
-
-    whole = moved(spec)
-    first = whole if "layer" in whole else whole["concat"][0]
-    first["layer"].append(marks("text", {"description": nominal("reading")}, CHOICE, opacity=0))
-    return {**whole, "datasets": {**datasets, CHOICE: [choice]}}
 
 
 # Its parts
@@ -221,11 +168,11 @@ def see_through(levels: np.ndarray) -> str:
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
-def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> str:
+def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
     """Levels (n, m) from 0 to 255 as a palette PNG in a data URI, one pixel each, coloured along a ramp."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
-    return _png(image, optimize)
+    return _png(image, optimize=False)
 
 
 def _png(image: Image.Image, optimize: bool) -> str:

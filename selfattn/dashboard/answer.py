@@ -15,10 +15,10 @@ from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, hides_key, is_cached
 from selfattn.dashboard.choice import Pair
-from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.queue import alone
+from selfattn.dashboard.reports import labelled, stored_report
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord

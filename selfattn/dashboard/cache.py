@@ -175,7 +175,7 @@ def cached(
 
 
 def is_cached(encoder: Encoder, key: Hashable) -> bool:
-    """Whether `cached` has the result for this key."""
+    """True if `cached` has the result for this key."""
     return (encoder_key(encoder), key) in _results
 
 
@@ -207,25 +207,23 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
     return PlacedWord(cached(encoder, key, lambda _: encoder.encode(text, pair, hidden=[hide])), word.positions)
 
 
-def cached_removal(encoder: Encoder, word: PlacedWord, how: str = "zero") -> Tensor:
-    """What a word's vector becomes without each head in turn: (n_layers, n_heads, d_model)."""
+def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
+    """Return a word's vector without each head in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
-        ("removal", word.key, how),
-        lambda progress: encoder.knock_out(*word, how=how, progress=progress),
+        ("removal", word.key),
+        lambda progress: encoder.knock_out(*word, progress=progress),
         "Removing each head in turn ...",
         costly=True,
     )
 
 
-def cached_effect(
-    encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding], how: str = "zero"
-) -> Tensor:
+def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
 
     Each sentence's passes are kept, so a sentence in two comparisons runs once.
     """
-    after = [cached_removal(encoder, word, how) for word in (first, second)]
+    after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
 

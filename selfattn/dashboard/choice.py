@@ -1,4 +1,4 @@
-"""What a visitor has chosen to see: a word in two sentences, and where they ask for one, in a control."""
+"""A visitor's choice: a word in two sentences and, if asked for, in a control."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -37,5 +37,5 @@ class Pair:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What results about it are kept by."""
+        """The cache key of results about it."""
         return tuple(word.key for word in self.all)

@@ -9,10 +9,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import Page, current_look, say, this_page
+from selfattn.dashboard.figures import Page, current_look, say
 from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
@@ -38,37 +37,19 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     return f"{address}?{urlencode(query)}" if query else address
 
 
-def file_button(
-    label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str, icon: str | None = None
-) -> None:
+def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
     """Show a button that makes its file only after a click."""
     session = this_session()
 
     def made() -> bytes:
         # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
-        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session), kind.startswith("image/")):
+        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         hold_file(data, kind, file)
         return data
 
-    st.download_button(label, made, file, kind, on_click="ignore", key=key, icon=icon)
-
-
-def file_name(title: str) -> str:
-    """The stem of a figure's file names, made from its title."""
-    return bundle.safe_name(f"selfattn {title}")
-
-
-def png_button(name: str, spec: Spec, title: str) -> None:
-    """Show a button for the PNG of one sentence's picture, "A" or "B". A click draws it."""
-    page, link = this_page(), _link(this_page())
-
-    def make() -> bytes:
-        return files.png(spec, _provenance(page, link).of_figure(title, sentences=(name,)), SCALE)
-
-    file = f"{file_name(f'{title}, {page.head}')}.png"
-    file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
+    st.download_button(label, made, file, kind, on_click="ignore", key=key)
 
 
 def _say_what_no_font_has(*drawn: Any) -> None:
@@ -104,7 +85,7 @@ def show_download(page: Page) -> None:
             )
         origin, look = view.origin(name), Look() if plain else view.look
         _show_buttons(
-            file_name(origin.title),
+            bundle.safe_name(f"selfattn {origin.title}"),
             {
                 "PNG": ("png", "image/png", lambda: files.png(panel.picture(look), origin, SCALE, width, plain)),
                 "SVG": ("svg", "image/svg+xml", lambda: files.svg(panel.picture(look), origin, width, plain)),
@@ -115,10 +96,8 @@ def show_download(page: Page) -> None:
         _say_what_no_font_has(panel.picture(look), origin.title, origin.sentences)
         if share := panel.share:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
-            file_button(
-                SHARE, lambda: files.png(share(Look()), shown, 1, plain=True), f"{view.name}-share.png", "image/png",
-                "download_share", ":material/image:",
-            )  # fmt: skip
+            draw = lambda: files.png(share(Look()), shown, 1, plain=True)  # noqa: E731
+            file_button(SHARE, draw, f"{view.name}-share.png", "image/png", "download_share")
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(panel.table, hide_index=True, height=260)
         st.markdown("**The whole page**")

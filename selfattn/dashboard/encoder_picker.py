@@ -211,7 +211,7 @@ def _not_had(key: str, other: str) -> str:
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """What a link holds to open this encoder on any server, and to notice another of the same name."""
+    """Return a link's parameters that open this encoder on any server, and tell it from another of the same name."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):

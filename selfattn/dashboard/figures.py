@@ -14,7 +14,7 @@ import streamlit as st
 
 from selfattn.charts.labels import isolated_words
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, updatable
+from selfattn.charts.vega import Spec
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.live import show_live
@@ -103,7 +103,6 @@ def show_panel(
     panel: Panel,
     *,
     key: str | None = None,
-    in_place: bool = False,
     choose: Callable[[str, Any], None] | None = None,
     states: Sequence[str] = (),
     first: bool = False,
@@ -112,10 +111,8 @@ def show_panel(
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
     A map of all heads chooses the page's head. key: of a picture that stays while others come and go, or of a live figure that
-    takes others' data (else the old one stays beside the new one until the run ends). in_place: choosing another
-    head updates the picture's marks instead of redrawing them; the text alternative is then the panel's name, and a screen reader
-    reads `alt` at the first mark. choose, states: as in `show_live`, for a live figure. first: "Download" lists it before all
-    others. method: say how it was measured.
+    takes others' data (else the old one stays beside the new one until the run ends). choose, states: as in `show_live`, for a
+    live figure. first: "Download" lists it before all others. method: say how it was measured.
     """
     note_panel(panel, first)
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
@@ -125,7 +122,9 @@ def show_panel(
     elif panel.live:
         show_live(panel.live, key or f"{panel.name} {panel.live.data['key']}", choose or (lambda *_: None), *states)
     else:
-        _show_picture(panel, key, in_place)
+        spec = panel.picture(current_look())
+        width: Any = "stretch" if spec.get("width") == "container" else "content"
+        st.vega_lite_chart(with_tables(spec), theme=None, key=key, width=width, alt=panel.alt)
     if panel.note:
         say(panel.note)
     if panel.method and method:
@@ -142,13 +141,6 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
             key.set(str(Head(*divmod(value, live.data["heads"]))))
 
     show_live(live, f"{name} {live.data['key']}", choose, "head")
-
-
-def _show_picture(panel: Panel, key: str | None, in_place: bool) -> None:
-    spec = panel.picture(current_look())
-    sent, alt = (updatable(spec, panel.alt), panel.name) if in_place else (spec, panel.alt)
-    width: Any = "stretch" if sent.get("width") == "container" else "content"
-    st.vega_lite_chart(with_tables(sent), theme=None, key=key, width=width, alt=alt)
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:

@@ -34,14 +34,14 @@ def spell(key: str, name: str) -> None:
 
 
 def linked(key: str) -> str:
-    """What the link asks for under a key, until it is had or the visitor has chosen something else."""
+    """Return the link's value of a key, until the page shows it or the visitor has chosen something else."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Where the link asks for what isn't possible: one sentence, as long as the page shows the same in its place."""
+    """Warn that the link asks for something else than what is possible, as long as the page shows the same in its place."""
     asked = _still_asked(key, possible, shown)
     if not asked:
         return
@@ -50,7 +50,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """What the link asks for under a key; "" once it is possible, or the page shows something else than at first."""
+    """Return the link's value of a key; "" once it is possible, or the page shows something else than at first."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -59,7 +59,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Call before a bound widget: what was its default and no longer is must stand in the address from now on."""
+    """Call before a bound widget: keep a value in the address that was the default and no longer is."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]

@@ -1,4 +1,4 @@
-"""What a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
+"""Decide what a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
 
 import argparse
 import functools
@@ -21,7 +21,7 @@ FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])
 
 
 def beyond_localhost() -> bool:
-    """Whether others can come: the server listens for more than this machine, or answers to another name.
+    """True if others can come: the server listens for more than this machine, or answers to another name.
 
     The name counts because behind a proxy on the same machine the server itself listens on localhost.
     """
@@ -92,7 +92,7 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Whether a link alone may load this encoder: the bundled one and the operator's, each in its own revision."""
+    """True if a link alone may load this encoder: the bundled one and the operator's, each in its own revision."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     own = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return own and (name in offered or is_operators_folder(name))

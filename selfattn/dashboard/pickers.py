@@ -40,7 +40,7 @@ ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 def pick_for(entry: Entry) -> None:
-    """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
+    """Draw what is above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
     entry.pickers: "pair" (two sentences, and a small map to choose a head in), "maps" (two sentences; the page's own map chooses
     the head), "main" (the same; the page settles the head itself), "sentence" (one), "head" (none), or "" for a page of its own.

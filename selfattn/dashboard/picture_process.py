@@ -1,11 +1,9 @@
 """Draws the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
 
-All visitors share one process, which has a lower priority than the server and draws one picture at a time; a picture that
-was drawn a while ago isn't drawn again.
+All visitors share one process, which has a lower priority than the server and draws one picture at a time.
 """
 
 import contextlib
-import hashlib
 import os
 import signal
 import threading
@@ -18,49 +16,25 @@ from functools import cache, partialmethod
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-import cachetools
-
 LONGEST = 60  # seconds per picture, at most
 NICENESS = 10
-KEPT = 32 * 2**20  # bytes of pictures, drawn before: of the main view a PNG has 0.9 MB
 
-_one_at_a_time = threading.RLock()
-_keeping = threading.Lock()
-_drawn: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(KEPT, getsizeof=len)  # by digests: see Painter._draw
+_one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before it draws a picture.
+    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before it draws a picture."""
 
-    turn: no other visitor's picture comes between those that are drawn until it closes; None: others may.
-    """
-
-    def __init__(self, still_wanted: Callable[[], None] = lambda: None, turn: contextlib.ExitStack | None = None):
+    def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
-        self._turn = turn
 
     def _draw(self, how: str, what: Any, **options: Any) -> Any:
-        making = hashlib.sha256(repr((how, what, options)).encode("utf-8", "backslashreplace")).digest()
-        if (known := _known(making)) is not None:
-            return known
-        with contextlib.ExitStack() as turn:
-            (self._turn or turn).enter_context(_one_at_a_time)
+        with _one_at_a_time:
             self._still_wanted()
-            if (known := _known(making)) is not None:  # another visitor asked for it, too
-                return known
-            picture = _ask(how, what, options)
-        if len(picture) <= KEPT:
-            with _keeping:
-                _drawn[making] = picture
-        return picture
+            return _ask(how, what, options)
 
     vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
     svg_to_png = partialmethod(_draw, "svg_to_png")
-
-
-def _known(making: bytes) -> Any:
-    with _keeping:
-        return _drawn.get(making)
 
 
 def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
@@ -77,19 +51,15 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def drawn_elsewhere(still_wanted: Callable[[], None], one_file: bool = False) -> Iterator[None]:
-    """Let the other process draw selfattn.export's pictures inside the `with`.
-
-    one_file: no other visitor's picture comes between those of a PNG, which takes two: so each waits less on average.
-    """
+def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
+    """Let the other process draw selfattn.export's pictures inside the `with`."""
     from selfattn.export.files import painter  # not at the top: the other process imports this file
 
-    with contextlib.ExitStack() as turn:
-        before = painter.set(Painter(still_wanted, turn if one_file else None))
-        try:
-            yield
-        finally:
-            painter.reset(before)
+    before = painter.set(Painter(still_wanted))
+    try:
+        yield
+    finally:
+        painter.reset(before)
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:

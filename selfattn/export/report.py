@@ -58,7 +58,7 @@ def document(title: str, parts: Iterable[str], components: Collection[str] = ())
     scripts = " ".join(map(_hash, modules)) or "'none'"
     started = [f'<script type="module">{each}</script>' for each in modules]
     policy = (
-        f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {scripts}; base-uri 'none'; "
+        f"default-src 'none'; img-src data: blob:; style-src {_hash(style)}; script-src {scripts}; base-uri 'none'; "
         "form-action 'none'"
     )
     return (

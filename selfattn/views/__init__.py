@@ -1,1 +1,1 @@
-"""What a view shows, made once: sentences, pictures and tables by name; page, notebook, report, bundle and site place them."""
+"""Make a view's sentences, pictures and tables once, by name; page, notebook, report, bundle and site place them."""

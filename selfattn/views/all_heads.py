@@ -1,48 +1,33 @@
-"""All heads: their maps with a measure of each, the map that is opened, and what a head does over many sentences."""
+"""All heads: their maps with a measure of each, and what a head does over many sentences."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.measures import Compared, Measure, head_average, rollout
+from selfattn.analysis.measures import Compared, Measure
 from selfattn.analysis.patterns import Fit, nearest_first
-from selfattn.analysis.word_map import WordMap, word_map
-from selfattn.charts.head_map import PIXELS, head_grid, one_picture, thumbnail
-from selfattn.charts.heatmap import heatmap
+from selfattn.charts.head_map import PIXELS, head_grid, one_picture
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses import HeadProfiles
 from selfattn.senses.telling_words import HiddenWordsReport
 from selfattn.senses.what_heads_do import TOP
 from selfattn.tidy_tables import sentence_words, weights_frame
 from selfattn.views.heads_data import heads_data
-from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # most pixels of a small map
 WRITTEN = 40  # tokens: of a sentence of so many the browser gets the chosen head's weights as numbers
-NAMED = {"head": "{head}", "average": "the average of L{layer}'s heads", "rollout": "rollout up to L{layer}"}
-FORMULAS = {
-    "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
-    "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
-    "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
-}
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
-
-Rollout = Callable[[Encoding], Tensor]  # to (n_layers, n, n)
-Sides = Mapping[str, PlacedWord[Encoding]]
 
 
 def small_maps(encoding: Encoding) -> dict[str, Any]:
@@ -80,17 +65,17 @@ def every_head(
     else:
         finding = _most_and_least(frame, measure)
     kind, unit = ("effect", "") if measure.signed else ("weights", measure.unit)
+    title = f"{measure.label}, in {unit}" if unit else measure.label
     maps = {**maps, "said": said}
     return Panel(
         name="all heads",
         finding=finding,
-        picture=lambda look: head_grid(
-            [thumbnail(weights, 2 * SMALL) for weights in _maps(encoding)], frame, measure.name, look.theme, str(chosen),
-            kind="effect" if measure.signed else "shares", columns=encoding.n_heads,
-        ),
+        picture=lambda look: head_grid(_maps(encoding), frame, measure.name, look.theme, str(chosen), title),
         live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
         alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
-        tables=Tables({"all heads": lambda: frame}),
+        tables=Tables(
+            {"all heads": lambda: frame, f"map: {chosen}": lambda: weights_frame(encoding.weights(*chosen), encoding.tokens)}
+        ),
         note=f"{note} {noise}".strip(),
         method=f"{measure.caption}\n\nRows of a map attend to columns. Each map is shaded up to its own largest weight; the "
         "bar beneath it shows the measure.",
@@ -127,44 +112,6 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
         "may lead."
     )
     return finding, note
-
-
-def opened_map(shown: WordMap, weights: Tensor, side: PlacedWord[Encoding], which: str, head: Head) -> Panel:
-    """The panel of one map. shown: the map as it is drawn, of `weights` (n, n); which: of NAMED."""
-    name = NAMED[which].format(head=head, layer=head.layer)
-    finding = surest_word(shown, f"in {name}")
-    return Panel(
-        name=f"map: {name}",
-        finding=finding,
-        picture=lambda look: heatmap(
-            shown.matrix.numpy(), shown.labels, look.theme, marked=shown.rows_of(side.positions), size=330
-        ),
-        alt=f"A map: rows attend to columns. {finding}",
-        tables=Tables(
-            {
-                f"map: {name}": partial(weights_frame, shown.matrix, shown.labels),
-                "what each word attends to most": lambda: _most(side.sentence, weights),
-            }
-        ),
-        note=left_out(shown),
-        one_head=which == "head",
-    )
-
-
-def _most(encoding: Encoding, weights: Tensor) -> pd.DataFrame:
-    """Each word's largest weight: columns word, attends most to, weight."""
-    by_word = word_map(encoding, weights)
-    weight, top = by_word.matrix.max(dim=-1)
-    most = [by_word.labels[j] for j in top.tolist()]
-    table = pd.DataFrame({"word": by_word.labels, "attends most to": most, "weight": weight.tolist()})
-    return table[[not special for special in by_word.special]]
-
-
-def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollout) -> Tensor:
-    """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
-    if which == "average":
-        return head_average(encoding, head.layer)
-    return rolled(encoding)[head.layer] if which == "rollout" else encoding.weights(*head)
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:

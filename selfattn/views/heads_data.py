@@ -63,7 +63,7 @@ def heads_data(
         "chosen": names.index(str(chosen)) if str(chosen) in names else -1,
         "kind": "effect" if signed else "weights",
         "depths": ",".join("" if value != value else str(round(100 * value / largest)) for value in values),
-        "said": [write(value) + way for value, way in zip(values, ways)],
+        "said": [(write(value) + way).strip() for value, way in zip(values, ways)],
         "scale": {"low": write(-largest) if signed else "0", "high": write(largest), "about": about},
         "maps": maps,
     }

@@ -72,7 +72,7 @@ class Followed:
 
     @property
     def output(self) -> Tensor:
-        """What the head adds to the token's vector, (d_model,)."""
+        """The head's addition to the token's vector, (d_model,)."""
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
@@ -86,18 +86,14 @@ def follow(
     word: PlacedWord[Encoding],
     head: Head,
     position: int | None = None,
-    *,
-    alone: PlacedWord[Encoding] | None = None,
     **changes: Any,
 ) -> Followed:
     """Follow a token of the sentence through a head (None: the word's first token).
 
-    alone: the word where this head is the only attention; changes: as in `what_if.change`. Raises NotRecomputable for an encoder
-    that is shown only.
+    changes: as in `what_if.change`. Raises NotRecomputable for an encoder that is shown only.
     """
-    position, real, ran = word.positions[0] if position is None else position, word.sentence.trace(*head), alone or word
-    trace = change(real if alone is None else alone.sentence.trace(*head), **changes)
-    return Followed(name, ran, position, head_steps(encoder, ran.sentence, *head), real, trace)
+    position, real = word.positions[0] if position is None else position, word.sentence.trace(*head)
+    return Followed(name, word, position, head_steps(encoder, word.sentence, *head), real, change(real, **changes))
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
@@ -173,8 +169,8 @@ def _terms(side: Followed, dimension: int) -> pd.DataFrame:
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
 
 
-def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head, note: str = "") -> Iterator[Panel]:
-    """The panels of what goes out: the context times W_O, and the word's vector that it is added to. note: under the second."""
+def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
+    """The panels of what goes out: the context times W_O, and the word's vector that it is added to."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]
@@ -193,12 +189,12 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head, note: str 
         rows |= {"other heads": others, "sum": [sum(each) for each in zip(own, added, others)]}
     lengths = [numbers.decimal(each[0].norm()) for each in (added, own)]
     finding = f"In {sides[0].name} the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
-    note = note or "All on one scale; at the right each vector's length."
+    note = "All on one scale; at the right each vector's length."
     yield _strips("residual", finding, titles, rows, sides, lengths=True, note=note)
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """What the layer's other heads and the bias add, (d_model,); None where W_O reads more than the heads' contexts."""
+    """Return the sum of the layer's other heads and the bias, (d_model,); None where W_O reads more than the heads' contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)
@@ -208,18 +204,6 @@ def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
     contexts[head.head] = 0
     added = contexts.flatten() @ weight
     return added if bias is None else added + bias
-
-
-def only_head(sides: Sequence[Followed], before: Sequence[PlacedWord[Encoding]], head: Head) -> str:
-    """State the cosine of the word's two last vectors with the head as the only attention, and with all heads (`before`)."""
-    cosines = [
-        _cosine(*(placed.sentence.vector(placed.sentence.n_layers, placed.positions) for placed in both))
-        for both in ([side.word for side in sides], before)
-    ]
-    return (
-        f'With {head} as the only attention in the whole encoder, the two last "{before[0].word.text}" vectors have cosine '
-        f"{cosines[0]}; with all heads {cosines[1]}."
-    )
 
 
 def _proof(errors: pd.DataFrame, note: str) -> str:

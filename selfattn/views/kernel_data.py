@@ -77,7 +77,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Of each kind of strip the largest number by absolute value, in its last decimal; at least 1."""
+    """Return each kind of strip's largest number by absolute value, in its last decimal; at least 1."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -227,7 +227,7 @@ def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[
 
 
 def _share(places: int) -> Callable[[float], str]:
-    """How e^x and weights are written."""
+    """Return the function that writes e^x and weights."""
     return numbers.weight if places == 2 else partial(numbers.decimal, places=places)
 
 
@@ -258,7 +258,7 @@ def _short(text: str) -> str:
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """How a score becomes a scaled one, as it is written after the score, and as a factor; ("", 1.0) where it stays."""
+    """Return the scaling of a score as it is written after the score, and as a factor; ("", 1.0) if there is none."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0
@@ -272,7 +272,7 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """Of each of these tokens its steps, [column, text]."""
+    """Return each of these tokens' steps, [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))

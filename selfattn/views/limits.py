@@ -1,4 +1,4 @@
-"""What weights, removed heads, a lucky head and the recomputation do not show: a counter-example for each."""
+"""Limits of weights, removed heads, a lucky head and the recomputation: a counter-example for each."""
 
 import math
 

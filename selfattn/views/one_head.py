@@ -1,24 +1,19 @@
-"""One head in two sentences: its map of A and of B, and A against B; as it is or with a word hidden."""
+"""One head in two sentences: its map of A and of B, as it is or with a word hidden."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-import numpy as np
-import pandas as pd
-
 from selfattn import numbers
-from selfattn.analysis.compare import SentenceComparison, compare_sentences
 from selfattn.analysis.word_map import MOST, WordMap
-from selfattn.charts.bars import butterfly
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Look, Panel, Tables
-from selfattn.tidy_tables import against_frame, strip_frame, weights_frame
+from selfattn.tidy_tables import weights_frame
 
-SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference", "against": "A against B"}
+SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference"}
 
 Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
 
@@ -102,62 +97,3 @@ def left_out(view: WordMap) -> str:
             f"Each cell is the largest of {view.step} × {view.step} weights, because a picture holds at most {MOST} rows."
         )
     return " ".join(said)
-
-
-def against(sides: Sides, head: Head, *, special: bool = True) -> Iterator[Panel]:
-    """The word's row, then all rows, in A against those in B."""
-    compared = compare_sentences(sides["A"], sides["B"], *head, special=special)
-    rows = {name: side.sentence.weights(*head, side.rows).mean(0) for name, side in sides.items()}
-    own = against_frame(*(strip_frame(side.sentence, rows[name], side.word, name) for name, side in sides.items()))
-    word = sides["A"].word.text
-    finding = _only_one_has(own, word)
-    yield Panel(
-        name="A against B",
-        finding=finding,
-        picture=lambda look: butterfly(own, look.theme, name=str(head)),
-        alt=f'Bars: what "{word}" attends to, in A to the left, in B to the right. {finding}',
-        tables=Tables({"A against B": lambda: own}),
-        one_head=True,
-    )
-    finding = _row_differs(compared)
-    a, b = (numbers.share(share) for share in compared.matched_weight)
-    even = " and ".join(f"{numbers.weight(even)} in {name}" for name, even in zip("AB", compared.even_weight))
-    yield Panel(
-        name="A minus B",
-        finding=finding,
-        picture=lambda look: heatmap(  # words that stand in one sentence only are bands
-            compared.matrix,
-            compared.labels,
-            look.theme,
-            kind="signed",
-            marked=[compared.chosen],
-            sides=compared.side,
-            title=f"A minus B   {head}",
-            legend="weight in A minus weight in B",
-        ),
-        alt=f"A map of differences: rows attend to columns. {finding}",
-        tables=Tables({"A minus B": compared.frame}),
-        note=f"Words of both sentences take {a} of the weight in A and {b} in B; the rest lies in the grey gaps."
-        + ("" if special else " Special tokens are left out; each row was scaled up to sum to 1."),
-        method=f"Each row sums to 1, so weights fall as 1/n: an even one would be {even}. Sentences of two lengths differ by "
-        "that alone.",
-        one_head=True,
-    )
-
-
-def _only_one_has(frame: pd.DataFrame, word: str) -> str:
-    """Name the word of one sentence only that gets most weight from `word`. frame: tidy_tables.against_frame."""
-    alone = frame[frame["only"] != ""]
-    if alone.empty:
-        return f'Both sentences have the same words; the bars say what "{word}" gives each of them.'
-    row = alone.loc[alone[["a", "b"]].max(axis=1).idxmax()]
-    weight = numbers.weight(row["a" if row["only"] == "A" else "b"])
-    return f'Of the words that one sentence has alone, "{word}" gives "{row["text"]}" most: {weight} in {row["only"]}.'
-
-
-def _row_differs(compared: SentenceComparison) -> str:
-    """Name the word on which the compared word's row differs most."""
-    row = compared.matrix[compared.chosen]
-    top = int(np.nanargmax(np.abs(row)))
-    word, other, more = compared.labels[compared.chosen], compared.labels[top], "more" if row[top] > 0 else "less"
-    return f'"{word}" differs most in what it gives "{other}": {numbers.weight(abs(float(row[top])))} {more} in A.'

@@ -54,7 +54,7 @@ def _said(source: str, n: int, move: float) -> str:
     return f'"{source}" in {numbers.count(n)}; then it moves {numbers.decimal(move, 3)} on average'
 
 
-def means(heads: pd.DataFrame, measure: str, head: Head, occurrences: int) -> Panel:
+def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
     """All heads by the mean of a measure, one of MEASURES. heads: of `Scan.heads`."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]

@@ -61,7 +61,7 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """Where the senses separate, layer by layer; and what attention adds, head by head. head: outlined."""
+    """The senses' separation, layer by layer; and what attention adds, head by head. head: outlined."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)
@@ -122,7 +122,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Whether one word tells the sense: with it hidden, with it alone. reports: by the encoders' names, the page's own first."""
+    """The most telling word's part: with it hidden, with it alone. reports: by the encoders' names, the page's own first."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -160,7 +160,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """How often attention names the most telling word. made_up: how often, in RAW-C's pairs, the marked one (check.py)."""
+    """Attention's hits on the most telling word. made_up: those on the marked word in RAW-C's pairs (check.py)."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -255,7 +255,7 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """What attention adds to the better of two baselines, head by head."""
+    """Attention's gain over the better of two baselines, head by head."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"Best: {best['name']}, {numbers.effect(best['adds'])}"

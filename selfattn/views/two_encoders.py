@@ -11,8 +11,9 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.compare import EncoderComparison
 from selfattn.analysis.cosine_parts import CosineParts
+from selfattn.charts.head_map import HOW
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.two_encoders import beside_chance, difference_bars
+from selfattn.charts.two_encoders import difference_bars
 from selfattn.charts.vega import fluid
 from selfattn.encoders.capture import Head
 from selfattn.panel import Panel, Tables
@@ -23,7 +24,6 @@ from selfattn.words import NAMED, numbered
 
 MAP, LETTERS = 400, 14  # pixels
 LISTED = 12  # words, and pairs of them, that have a bar
-MARKED = 4  # heads that have their name beside their dot
 
 
 def about(names: Sequence[str], partner: str) -> str:
@@ -70,13 +70,13 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """How much more or less weight the row's word gives the column's in the first."""
+    """State how much more or less weight the row's word gives the column's in the first."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
 
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """What the word at this place gives more weight in the first, and what in the second."""
+    """The panel of the word at this place: what it gives more weight in the first, and what in the second."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
@@ -238,24 +238,25 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    nearer, wrong = frame["nearer"], report.by_chance["nearer"]
-    finding = _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner)
-    marked = frame.loc[nearer, "name"] if nearer.sum() <= MARKED else []
-    what, interval = partner.split()[-1], " with its 95 % interval" * bool(frame["high"].notna().any())
-    return Panel(
-        name="chance",
-        finding=finding,
-        picture=lambda look: beside_chance(frame, look.theme, [*marked, str(head)], str(head), what, width=look.width),
-        alt=f"A dot a head, by layer: its distance from its own {what} minus that from other heads' {what}s. {finding}",
-        tables={"chance": frame},
-        note=f"A dot is a head{interval}; teal where all of that is below 0, ringed where chosen. By chance: each head paired "
-        f"with another head's {what}.",
+    """The heads that are nearer to their own counterpart than to the others', and by how much."""
+    nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
+    by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
+    ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
+    known = bool(frame["high"].notna().any())
+    spans = [numbers.span(*each, numbers.effect) for each in ends] if known else []
+    return heads_panel(
+        "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
+        by.assign(**{HOW: spans}) if known else by, "nearer by", head,
+        look_of={"title": f"nearer to its own {what} than to other heads' {what}s"},
+        note=f"Coloured: a head that is{', even at the lower end of its 95 % interval, in brackets' * known}. By chance: "
+        f"each head paired with another head's {what}.",
         method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
         f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
         f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
         + (" The twin has the same architecture and random weights, drawn anew: what both do, training need not have taught. The "
            "encoder was trained from others, so more heads than by chance would be a fault of the test. Another draw gives other "
            "numbers.") * (what == "twin"),
+        tables={"chance": frame},
     )  # fmt: skip
 
 

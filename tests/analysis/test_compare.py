@@ -1,8 +1,6 @@
-"""Two sentences and two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
+"""Two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
 
-import math
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,20 +9,10 @@ import torch
 from selfattn.analysis.compare import (
     align,
     compare_encoders,
-    compare_sentences,
     counterpart_distances,
     rarest_first,
 )
 from selfattn.encoders.placed_word import Tokens
-from selfattn.words import Word
-
-
-def made(tokens, words, weights, special=None):
-    """An encoding of one layer and one head with these weights."""
-    special = special or tuple(token.startswith("[") for token in tokens)
-    return SimpleNamespace(
-        tokens=tuple(tokens), words=tuple(words), special=special, weights=lambda layer, head: torch.tensor(weights)
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,53 +56,6 @@ def test_every_place_of_both_appears_once_and_in_order():
 
 def test_the_compared_word_is_matched_with_itself_even_where_a_longer_run_would_cross_it():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
-
-
-def test_the_map_of_a_hand_made_head():
-    # A: [S] The bank of   (bank is one token)      B: [S] the ban k (bank is split) -- "of" has no match, "The" has
-    a = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.0, 0.5, 0.5, 0.0], [0.7, 0.1, 0.1, 0.1]]
-    b = [[0.4, 0.3, 0.2, 0.1], [0.0, 0.0, 0.5, 0.5], [0.2, 0.2, 0.3, 0.3], [0.6, 0.0, 0.2, 0.2]]
-    first = made(["[S]", "The", "bank", "of"], [Word("The", 1, 2), Word("bank", 2, 3), Word("of", 3, 4)], a)
-    second = made(["[S]", "the", "ban", "k"], [Word("the", 1, 2), Word("bank", 2, 4)], b)
-    found = compare_sentences((first, (2,)), (second, (2, 3)), 0, 0)
-    assert found.labels == ("[S]", "The", "bank", "of")
-    assert found.side == ("both", "both", "both", "A")
-    assert found.chosen == 2
-    nan = math.nan
-    expected = [
-        [0.1 - 0.4, 0.2 - 0.3, 0.3 - 0.3, nan],  # to the split word: 0.2 + 0.1
-        [0.25 - 0.0, 0.25 - 0.0, 0.25 - 1.0, nan],
-        [0.0 - 0.4, 0.5 - 0.1, 0.5 - 0.5, nan],  # from the split word: the mean of its two rows
-        [nan, nan, nan, nan],
-    ]
-    np.testing.assert_allclose(found.matrix, expected, atol=1e-6)
-    assert found.matched_weight == pytest.approx(((0.6 + 0.75 + 1.0) / 4, 1.0))
-
-    frame = found.frame()
-    assert len(frame) == 16
-    cell = frame[(frame["query"] == "The") & (frame["key"] == "bank")].iloc[0]
-    assert (cell["query_pos"], cell["key_pos"], cell["query_in"]) == (1, 2, "both")
-    assert cell["difference"] == pytest.approx(-0.75)
-    gaps = frame[frame["difference"].isna()]
-    assert len(gaps) == 7 and ((gaps["query_in"] == "A") | (gaps["key_in"] == "A")).all()
-
-
-def test_with_special_tokens_hidden_the_rows_are_scaled_up():
-    a = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]]
-    b = [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]
-    words = [Word("the", 1, 2), Word("bank", 2, 3)]
-    first, second = made(["[S]", "the", "bank"], words, a), made(["[S]", "the", "bank"], words, b)
-    found = compare_sentences((first, (2,)), (second, (2,)), 0, 0, special=False)
-    assert found.labels == ("the", "bank")
-    np.testing.assert_allclose(found.matrix, [[1.0 - 0.5, 0.0 - 0.5], [0.5 - 1.0, 0.5 - 0.0]], atol=1e-6)
-
-
-def test_a_special_token_never_matches_a_word_spelled_like_it():
-    even, bank = [[0.5, 0.5], [0.5, 0.5]], Word("bank", 1, 2)
-    first = made(["[S]", "bank"], [bank], even)
-    second = made(["[S]", "bank"], [Word("[S]", 0, 1), bank], even, special=(False, False))
-    found = compare_sentences((first, (1,)), (second, (1,)), 0, 0)
-    assert found.side == ("A", "B", "both")
 
 
 def test_words_that_one_of_two_encoders_reads_are_left_out():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from selfattn.analysis.removing import alone, removal_effect
+from selfattn.analysis.removing import removal_effect
 
 pytestmark = pytest.mark.slow
 
@@ -50,16 +50,6 @@ def through(encoder, text, change):
     finally:
         for each in hooks:
             each.remove()
-
-
-def test_a_head_alone_equals_a_pass_with_all_other_slices_zeroed_before_the_output_matrix(encoder):
-    def only(layer, states):
-        kept, slot = torch.zeros_like(states), slice(5 * encoder.d_head, 6 * encoder.d_head)
-        kept[:, slot] = states[:, slot] if layer == 2 else 0
-        return kept
-
-    found = alone(encoder, TEXT, 2, 5)
-    torch.testing.assert_close(found.hidden[-1], through(encoder, TEXT, only), atol=1e-5, rtol=1e-5)
 
 
 def entering(encoder, text, layer):

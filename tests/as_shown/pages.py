@@ -75,14 +75,13 @@ def views(address: str) -> dict[str, View]:
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
-            choices = [{"view": "own", "hide": True}, {"view": "difference"}, {"view": "against", "words": False}]
+            choices = [{"view": "own", "hide": True}, {"view": "difference", "words": False}]
             return default | own | long | {"near": NEAR} | _each(own, choices)
         case "inside-a-head":
-            changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
+            changes = [{"causal": True, "temperature": 0.5}, {"unscaled": True}]
             return default | own | long | _each(own | long, changes)
         case "all-heads":
-            choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
-            choices += [{"map_of": "rollout", "sentence": "both"}]
+            choices = [{"measure": name} for name in MEASURES] + [{"sentence": "B"}, {"sentence": "both"}]
             return default | own | long | _each(own, choices)
         case "senses":
             return default | {"own": {"head": "L5 H10", "sense_word": "bat"}}

@@ -101,8 +101,12 @@ def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
 
 def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
     open_page(page, server)
+    page.get_by_role("button", name="Download").click()
+    page.get_by_role("combobox", name="Figure").fill("map of A")
+    page.keyboard.press("Enter")
+    wait_until_idle(page)
     with page.expect_download() as got:
-        page.get_by_role("button", name="PNG of A", exact=True).click()
+        page.get_by_role("button", name="PNG", exact=True).click()
     picture = Image.open(got.value.path())
     assert picture.format == "PNG" and picture.width > 600
     assert picture.text["Title"] == "Map of A, L0 H10"

@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from selfattn.charts.bars import bar_list, butterfly
+from selfattn.charts.bars import bar_list
 from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, texts
@@ -38,7 +38,6 @@ def zeros(*columns, **more):
     [
         (bar_list(zeros("score", token=FEW), "score", LIGHT), [0, 0.25]),
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
-        (butterfly(zeros("a", "b", text=FEW, only=""), LIGHT, name=""), [-1.25, 1.25]),
     ],
 )
 def test_what_is_all_zero_has_a_scale_of_its_own(spec, domain):

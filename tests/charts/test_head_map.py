@@ -8,11 +8,8 @@ import pytest
 import torch
 from PIL import Image
 
-from selfattn.charts.head_map import STRIP, compose, head_grid, head_map, one_picture, opened_by_a_click, thumbnail
-from selfattn.charts.heatmap import heatmap
+from selfattn.charts.head_map import head_grid, head_map, one_picture, thumbnail
 from selfattn.charts.theme import LIGHT
-from selfattn.charts.vega import beside
-from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
@@ -27,11 +24,9 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
     """A step that two decimals can't tell apart was drawn as "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
-    grid = head_grid([np.eye(3)] * 4, frame, measure, LIGHT, "L0 H0", kind="effect", columns=2)
-    for spec in (head_map(frame, measure, LIGHT, "L0 H0"), grid):
-        ticks = texts(spec, "legend-label")
-        assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
-        assert max(len(tick) for tick in ticks) <= 10, ticks
+    ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
+    assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
+    assert max(len(tick) for tick in ticks) <= 10, ticks
 
 
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
@@ -49,15 +44,17 @@ def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
     assert len(found) == LAYERS * HEADS
 
 
-def test_the_grids_strips_have_each_heads_number_in_reading_order():
-    spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", kind="effect", columns=HEADS)
-    strips = [item for item in drawn(spec, "rect") if item["height"] == pytest.approx(STRIP - 1)]
-    for strip, value in zip(strips, FRAME["effect"], strict=True):
-        assert same_color(strip["fill"], on_ramp(LIGHT.effect, (value + 1) / 2)), value
-    # The picture of all maps begins where the first frame does, and ends with the last row's strip.
-    (picture,), (first, *_) = drawn(spec, "image"), drawn(spec, "rect")
-    assert (picture["x"], picture["y"]) == (first["x"], first["y"])
-    assert picture["y"] + picture["height"] >= strips[-1]["y"] + strips[-1]["height"] > picture["height"] - 20
+def test_a_grid_has_each_map_above_a_bar_as_long_as_its_measure():
+    spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", "effect")
+    outlines, bars = (drawn(spec, "rect")[at::2] for at in (0, 1))
+    for bar, value in zip(bars, FRAME["effect"], strict=True):
+        assert bar["width"] == pytest.approx(88 * abs(value), abs=0.02)
+        assert same_color(bar["fill"], LIGHT.effect[3 if value >= 0 else 1]), value
+    assert [line["stroke"] == LIGHT.ink for line in outlines].index(True) == 8  # L1 H3
+    for line, image, bar in zip(outlines, drawn(spec, "image"), bars, strict=True):
+        assert (image["x"], image["y"]) == pytest.approx((line["x"] + 1, line["y"] + 1))
+        assert image["width"] == image["height"] == 88 and bar["y"] > image["y"] + 88
+    assert texts(spec)[-1] == "bar beneath a map: effect, the longest 1"
 
 
 def test_a_thumbnail_keeps_every_peak():
@@ -71,16 +68,6 @@ def test_a_thumbnail_keeps_every_peak():
     assert larger.tolist() == [[255, 255, 0, 0]] * 2 + [[128, 128, 255, 255]] * 2
 
 
-def test_the_composed_picture_has_each_map_in_its_place():
-    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4)), np.eye(4)]
-    uri = compose(maps, 2, 20.0, 30.0, LIGHT)
-    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))).convert("L"), float)
-    assert picture.shape == (120, 96)
-    assert picture[10, 10] == 255  # empty
-    assert picture[2, 50] < 60 < picture[2, 80]  # the diagonal of the second
-    assert picture[70, 20] < 60  # the third begins the second row
-
-
 def test_one_picture_has_each_map_as_opacity():
     maps = [np.full((2, 2), 0.5), np.eye(2), np.array([[1.0, 0.5], [0.0, 0.0]])]
     uri = one_picture([*maps, np.eye(2)], 2, 2)
@@ -92,27 +79,6 @@ def test_one_picture_has_each_map_as_opacity():
         [255, 128, 255, 0],
         [0, 0, 0, 255],
     ]
-
-
-@pytest.mark.parametrize(("kind", "chosen"), [("map", Head(0, 0)), ("grid", Head(2, 4))])
-def test_the_picked_heads_own_picture_stands_beneath_and_the_head_is_outlined(kind, chosen):
-    heads = [Head(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
-    details = {at: heatmap(np.eye(2) * (i + 1) / 20, ["a", "b"], LIGHT, maximum=1.0) for i, at in enumerate(heads)}
-    a_map, a_grid = head_map(FRAME, "effect", LIGHT, ""), head_grid(MAPS, FRAME, "effect", LIGHT, "", columns=HEADS)
-    spec = opened_by_a_click(a_map if kind == "map" else a_grid, details, chosen)
-    cells = [item for item in drawn(spec, "rect") if "from: " in item.get("description", "")]
-    own = (heads.index(chosen) + 1) / 20
-    assert [f"weight: {value:.4f}" in item["description"] for item, value in zip(cells, (own, 0, 0, own))] == [True] * 4
-    assert str(chosen) in texts(spec, "title-text")
-    (pick,) = spec["params"]
-    assert pick["select"]["fields"] == ["layer", "head"] and pick["views"] == ["cells" if kind == "map" else "targets"]
-
-
-def test_pictures_keep_their_size_beside_another_chart():
-    grid = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", columns=HEADS)
-    long = heatmap(np.full((70, 70), 1 / 70), ["a"] * 70, LIGHT, size=300)
-    sizes = [(item["width"], item["height"]) for item in drawn(beside(grid, long), "image")]
-    assert sizes == [(grid["width"], grid["height"]), (300, 300)]
 
 
 def test_the_map_of_many_heads_is_no_wider_than_of_a_few():

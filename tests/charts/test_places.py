@@ -18,7 +18,6 @@ from selfattn import charts
 from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import Spec
-from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
@@ -66,37 +65,17 @@ def a_table():
 
 
 def with_gaps():
-    """The first word stands in A only, the second in B only."""
+    """Neither of the first two words has numbers."""
     matrix = np.eye(24)
     matrix[:2] = matrix[:, :2] = np.nan
-    spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", sides=["A", "B", *["both"] * 22], marked=[2])
-    bands = {"x": [0, 1, 11.5, 11.5, 11.5], "y": [11.5, 11.5, 0, 1, "token2"]}
+    spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", marked=[2])
+    bands = {"x": [11.5], "y": ["token2"]}
     return spec, {"x": WORDS, "y": WORDS, "rect": joined(cells(WORDS[2:], WORDS[2:]), bands)}
 
 
 def heads_with(chosen):
     heads, layers = list("01234"), list("012")
     return {"x": heads, "y": layers, "rect": joined(cells(layers, heads), {"y": [chosen[1]], "x": [chosen[4]]})}
-
-
-def opened():
-    heads = [Head(layer, head) for layer in range(3) for head in range(5)]
-    details = {head: draw.heatmap(np.eye(3), FEW, LIGHT) for head in heads}
-    spec = draw.opened_by_a_click(draw.head_map(HEADS, "effect", LIGHT, ""), details, Head(2, 1))
-    return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
-
-
-def a_grid():
-    """Layers and heads stand beside and above the middle of their maps."""
-    spec = draw.head_grid([np.eye(4)] * 15, HEADS, "effect", LIGHT, "L1 H3", columns=5)
-    side = (490 - 40) / 5 - 4
-
-    def at(below, heads=HEADS["name"]):  # the middle of what stands so far below a map's
-        return {"x": [(head[3:], 0) for head in heads], "y": [(head[:2], below) for head in heads]}
-
-    rects = joined(at(0), at(side / 2 + 5), at(4.5, ["L1 H3"]), at(4.5))
-    axes = {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
-    return spec, {**axes, "rect": rects, "text": {"text": [*axes["x"], *axes["y"]]}, "image": {}}
 
 
 def some_arrows():
@@ -146,26 +125,6 @@ def differences():
     return spec, {"y": FEW, "rect": {"y": FEW}, "rule": {"y": [None]}, "text": texts}
 
 
-def heads_beside_chance():
-    sides = {"layer": range(3), "distance": [0.2, 0.3, 0.6], "others": [0.7, 0.3, 0.5], "nearer": [True, False, False]}
-    frame = pd.DataFrame({"name": FEW, **sides})
-    frame = frame.assign(low=frame["distance"] - 0.1, high=frame["distance"] + 0.1)
-    spec = draw.beside_chance(frame, LIGHT, FEW[:1], FEW[1], "twin", width=600)
-    points = {"x": [0, 1, 2, 1], "y": [-0.5, 0, 0.1, 0]}
-    low, high = [None, None, 0, -0.6, -0.1, 0], [None, None, 0, -0.4, 0.1, 0.2]  # between layers; at zero; each head's
-    rules = {"x": [0.5, 1.5, None, 0, 1, 2], "y1": low, "y2": high}
-    texts = {"x": [0, 0, 3.72, 3.72], "y": [-0.5, -0.5, 0, 0]}
-    said = [FEW[0], FEW[0], "no nearer\nto its own\ntwin", "↓ nearer"]
-    return spec, {"x": ["L0", "L1", "L2"], "rule": rules, "symbol": points, "text": {**texts, "text": said}}
-
-
-def a_against_b():
-    weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
-    frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
-    rows, texts = {"y": [*WORDS[:20], *WORDS[1:]]}, [*WRITTEN[:20], *WRITTEN[1:]]
-    return draw.butterfly(frame, LIGHT, name=""), {"y": WORDS, "rect": rows, "text": {**rows, "text": texts}}
-
-
 def powers():
     points = {"x": [1, 4, 16, 64], "y": [1, 10, 100, 1000]}
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
@@ -175,11 +134,8 @@ def powers():
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
-    "beside_chance": heads_beside_chance,
-    "butterfly": a_against_b,
     "difference_bars": differences,
     "dots": intervals,
-    "head_grid": a_grid,
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
@@ -187,7 +143,6 @@ CHARTS = {
     "heatmap, with gaps": with_gaps,
     "lines": powers,
     "moves": some_moves,
-    "opened_by_a_click": opened,
 }  # fmt: skip
 PARTS = {
     "shaded": "has no axes; its places: tests/views/test_shaded.py",
@@ -196,6 +151,7 @@ PARTS = {
     "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its numbers: tests/views/test_inside_a_head.py",
+    "head_grid": "has no axes; its places: tests/charts/test_head_map.py",
     "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
     "long_text": "has no axes; its places: tests/views/test_long_text.py",
     "way": "has no axes; its places: tests/charts/test_way.py",

@@ -2,9 +2,7 @@
 
 import os
 import sys
-import threading
-import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from subprocess import PIPE, Popen
 from types import SimpleNamespace
@@ -20,11 +18,6 @@ from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
 SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field": "x", "type": "quantitative"}}}
-
-
-@pytest.fixture(autouse=True)
-def nothing_drawn():
-    picture_process._drawn.clear()
 
 
 @pytest.fixture
@@ -47,7 +40,6 @@ def test_same_picture_from_another_process(worker):
             assert not [each.path for each in drew.memory_maps() if "libtorch" in each.path]
             drew.kill()
             drew.wait(10)
-            picture_process._drawn.clear()
     finally:
         files.painter.reset(token)
 
@@ -62,66 +54,6 @@ def test_a_process_that_had_ended_unnoticed_is_replaced(monkeypatch):
     with pytest.raises(RuntimeError, match="took more than 60 s, or too much memory"):
         Painter().vegalite_to_svg(SPEC)
     assert not futures
-
-
-def test_repeated_picture(monkeypatch):
-    asked = []
-    monkeypatch.setattr(picture_process, "_ask", lambda how, what, options: asked.append(options) or bytes(400))
-    monkeypatch.setattr(picture_process, "KEPT", 1000)
-    monkeypatch.setattr(picture_process, "_drawn", picture_process.cachetools.LRUCache(1000, getsizeof=len))
-    for ppi in (72, 144, 72):
-        assert Painter().svg_to_png("<svg/>", ppi=ppi) == bytes(400)
-    assert asked == [{"ppi": 72}, {"ppi": 144}]
-    Painter().svg_to_png("<svg/>", ppi=216)  # there is room for two: the one of 144 goes
-    Painter().svg_to_png("<svg/>", ppi=72)
-    Painter().svg_to_png("<svg/>", ppi=144)
-    assert [each["ppi"] for each in asked] == [72, 144, 216, 144]
-    monkeypatch.setattr(picture_process, "_ask", lambda *_: bytes(2000))
-    assert len(Painter().svg_to_png("<svg></svg>")) == 2000 and picture_process._drawn.currsize == 800
-
-
-def test_two_ask_for_one_picture(monkeypatch):
-    asked, begun, go_on = [], threading.Event(), threading.Event()
-
-    def ask(*how):
-        asked.append(how)
-        begun.set()
-        go_on.wait(10)
-        return "<svg/>"
-
-    monkeypatch.setattr(picture_process, "_ask", ask)
-    with ThreadPoolExecutor(2) as visitors:
-        first = visitors.submit(Painter().vegalite_to_svg, SPEC)
-        begun.wait(10)
-        second = visitors.submit(Painter().vegalite_to_svg, SPEC)
-        go_on.set()
-        assert (first.result(10), second.result(10), len(asked)) == ("<svg/>", "<svg/>", 1)
-
-
-def test_pictures_of_one_file_come_together(monkeypatch):
-    order, between = [], threading.Event()
-    monkeypatch.setattr(picture_process, "_ask", lambda how, what, _: order.append(what) or what)
-
-    def other():
-        between.set()
-        Painter().svg_to_png("other")
-
-    with ThreadPoolExecutor(1) as visitors:
-        with picture_process.drawn_elsewhere(lambda: None, one_file=True):
-            files.painter.get().vegalite_to_svg("svg")
-            waiting = visitors.submit(other)
-            between.wait(10)
-            time.sleep(0.1)
-            files.painter.get().svg_to_png("png")
-        waiting.result(10)
-    assert order == ["svg", "png", "other"]
-
-
-def test_known_picture_waits_for_nobody(monkeypatch):
-    monkeypatch.setattr(picture_process, "_ask", lambda *_: "<svg/>")
-    Painter().vegalite_to_svg(SPEC)
-    with picture_process._one_at_a_time, ThreadPoolExecutor(1) as visitors:
-        assert visitors.submit(Painter().vegalite_to_svg, SPEC).result(10) == "<svg/>"
 
 
 @pytest.mark.slow
@@ -152,6 +84,13 @@ def test_ends_with_a_server_that_was_killed(tmp_path):
         drew = psutil.Process(int(server.stdout.readline()))
         server.kill()
     drew.wait(10)
+
+
+def test_one_picture_is_drawn_at_a_time(monkeypatch):
+    held = []
+    monkeypatch.setattr(picture_process, "_ask", lambda *_: held.append(picture_process._one_at_a_time.locked()))
+    Painter().vegalite_to_svg(SPEC)
+    assert held == [True] and not picture_process._one_at_a_time.locked()
 
 
 def test_who_has_left_gets_no_further_picture(monkeypatch):

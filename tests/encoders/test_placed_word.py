@@ -63,7 +63,7 @@ def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encod
     for call in (
         lambda: encoder.locate(GLUED, "Bank"),
         lambda: encoder.knock_out(GLUED, "bank", heads=[(0, 0)]),
-        lambda: notebook.removals(encoder, GLUED.partition(",")[0], "The bank.", "bank"),
+        lambda: notebook.two_sentences(encoder, GLUED.partition(",")[0], "The bank.", "bank", layer=0, head=0),
         lambda: first_word(encoder.encode(GLUED.partition(",")[0]), "bank"),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -91,7 +91,7 @@ def test_policy_names_each_script_and_style():
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
     assert style == report.STYLE + ".shared {}\n.one {}\n.two {}"
     assert policy(page) == {
-        "default-src": "'none'", "img-src": "data:", "style-src": source(style), "base-uri": "'none'",
+        "default-src": "'none'", "img-src": "data: blob:", "style-src": source(style), "base-uri": "'none'",
         "script-src": f"{source(one[1])} {source(two[1])}", "form-action": "'none'",
     }  # fmt: skip
 

@@ -4,18 +4,20 @@ import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import torch
 from hypothesis import strategies as st
 
 from selfattn import TextError, load_encoder
-from selfattn.charts.bars import butterfly
+from selfattn.analysis.word_map import word_map
+from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.export import files, report
 from selfattn.export.provenance import Provenance
-from selfattn.tidy_tables import against_frame, strip_frame, weights_frame
+from selfattn.tidy_tables import weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
 from tests.small_panel import panel_of, view_of
@@ -23,7 +25,7 @@ from tests.small_panel import panel_of, view_of
 pytestmark = pytest.mark.slow
 
 # The elements that our drawings consist of; text that took effect as markup would add others.
-DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
+DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
 
 
 # Each kind of tokeniser: word pieces, bytes, unigrams; and where there is one segment only.
@@ -59,9 +61,8 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     assert all(0 <= word.start < word.stop <= n and word.text in text + (pair or "") for word in encoding.words)
     weights = encoding.weights(0)
     torch.testing.assert_close(weights.sum(-1), torch.ones(encoder.n_heads, n))
-    for word in encoding.words[:1]:
-        frame = strip_frame(encoding, weights[0, word.start], word, "A")
-        assert frame["weight"].sum() == pytest.approx(1, abs=1e-4)
+    by_words = word_map(encoding, weights[0]).matrix.sum(-1)
+    torch.testing.assert_close(by_words, torch.ones_like(by_words))
     return encoding
 
 
@@ -75,8 +76,8 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
             return
         weights, word = encoding.weights(0)[0], encoding.words[0]
         chart = heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
-        own = strip_frame(encoding, weights[word.start], word, "A")
-        row = butterfly(against_frame(own, own), LIGHT, name=text[:50])
+        own = pd.DataFrame({"token": encoding.tokens, "weight": weights[word.start].tolist()})
+        row = bar_list(own, "weight", LIGHT)
         origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
         specs = {"map": chart, "row": row}
         for spec in specs.values():

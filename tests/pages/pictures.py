@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
-NOW = r"data\('choice'\)\[0\]\.(\w+)"  # a value that travels among the records (charts.vega.updatable)
-
 
 @dataclass
 class Mark:
@@ -124,18 +122,8 @@ def same(drawn, expected, abs_=1e-6):
 
 
 def spec_of(chart):
-    """The spec that was sent, each value that travels among the records in its place."""
-    choice = _tables(chart.proto).get("choice")
-
-    def settle(part):
-        if isinstance(part, list):
-            return [settle(one) for one in part]
-        if isinstance(part, dict):
-            value = re.fullmatch(NOW, str(part.get("expr")))
-            return choice[value[1]].item() if value else {key: settle(one) for key, one in part.items()}
-        return re.sub(NOW, lambda name: repr(choice[name[1]].item()), part) if isinstance(part, str) else part
-
-    return settle(json.loads(chart.proto.spec))
+    """The spec that was sent."""
+    return json.loads(chart.proto.spec)
 
 
 def marks_of(chart):

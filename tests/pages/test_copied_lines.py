@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import answer, copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -27,7 +26,6 @@ def copied(monkeypatch):
     """Open a page with widgets set: its figures, the copied lines, and the picture that the last of them makes."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
-    monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
     monkeypatch.setattr(answer, "alone", lambda: True)  # a notebook runs the heads
 
     def opened(page, query=None, **state):

@@ -49,26 +49,10 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 
 
 def test_a_figures_file_names_its_own_head_or_none(views):
-    at = opened("pages/explore/all_heads.py", head="L3 H7", map_of="average", download_numbers=True)
+    opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
-    card = origins.pop("map: the average of L3's heads")
-    assert origins.pop("all heads").layer is card.layer is None
-    names = at.selectbox(key="download_figure").options
-    (own,) = (name for name in names if "map: the average" in name)
-    table = at.selectbox(key="download_figure").set_value(own).run().dataframe[0].value
-    assert table.groupby("query_pos")["weight"].sum().round(5).eq(1).all()
-
-
-def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_unasked(views, monkeypatch):
-    made = {}
-    monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
-    open_link()
-    assert not views
-    for name in "AB":
-        make, file, *_ = made[f"PNG of {name}"]
-        provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
-        assert list(provenance["sentences"]) == [name] and (provenance["layer"], provenance["head"]) == (0, 10)
-        assert file == f"selfattn-map-of-{name}-L0-H10.png"
+    assert origins["all heads"].layer is None
+    assert (origins["over many sentences"].layer, origins["over many sentences"].head) == (3, 7)
 
 
 def test_beside_a_png_stands_what_no_font_here_has():

@@ -1,25 +1,21 @@
 """Inside a head and All heads by AppTest: what each control changes, beside the library's own numbers."""
 
-import altair as alt
 import pytest
 import torch
 
 from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.measures import MEASURES, Measure, head_measures
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.removing import alone
-from selfattn.analysis.word_map import word_map
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import kernel_figure
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.all_heads import moved_word, profile
-from selfattn.views.one_head import left_out, surest_word
 from selfattn.views.rounding import NOISE
 
 from .conftest import open_link, open_page
-from .pictures import charts, live, matrix, records_of, spec_of
+from .pictures import live, records_of
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +52,9 @@ def drawn_strip(at, chart, strip):
 
 
 def test_the_page_follows_the_pieces_of_an_older_link(encoder):
-    at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", part="What if")
+    at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "The link is an older one: its steps are now in one figure."
-    assert not {"step", "part"} & {*at.query_params}
+    assert not {"step", "alone"} & {*at.query_params}
     assert [at.query_params[key] for key in ("piece_a", "piece_b")] == ["4", "5"]
     for side, (text, place) in enumerate(((A, 4), (B, 5))):
         trace = encoder.encode(text).trace(3, 7)
@@ -95,10 +91,6 @@ def test_the_switches_act_on_the_figure(encoder):
     assert printed(at, 0, "masked")[place + 1 :] == ["−∞"] * (n - place - 1)
     scaled = encoder.encode(A).trace(3, 7).scaled[place] / 2
     assert printed(at, 0, "scaled") == list(map(numbers.decimal, scaled.tolist()))
-    at = open_page(INSIDE, **OWN, alone=True)
-    assert any(text.startswith("With L3 H7 as the only attention in the whole encoder") for text in texts(at))
-    ran = alone(encoder, A, 3, 7)
-    assert printed(at, 0, "weight") == list(map(numbers.weight, ran.weights(3, 7)[place].tolist()))
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
@@ -131,15 +123,11 @@ def numbers_of_all(at):
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_the_opened_map_follows_the_switches(encoder):
-    at = open_page(ALL, **OWN, sentence="B", words=True, hide=True, measure="distance")
+def test_the_chosen_heads_map_is_large(encoder):
+    at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
-    wanted = word_map(encoding, encoding.weights(3, 7), words=True, special=False)
-    assert matrix(charts(at)[-1]).ravel().tolist() == column(wanted.matrix)
-    assert left_out(wanted) in texts(at) and surest_word(wanted, "in L3 H7") in bold(at)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
     assert printed(at, 0, "weight") == list(map(numbers.weight, trace.weights[place].tolist()))
-    alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
     distances = head_measures(encoding)["distance"]
     assert numbers_of_all(at) == list(map(numbers.decimal, distances.flatten().tolist()))
     assert live(at, "heads")["chosen"] == 43
@@ -148,10 +136,10 @@ def test_the_opened_map_follows_the_switches(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-@pytest.mark.parametrize("asked", [{}, {"words": "true"}, {"hide": "true"}, {"map_of": "rollout"}])
-def test_other_maps_are_open_for_a_link_that_asks_for_one(asked):
-    at = open_link("all-heads", **asked)
-    assert [each.proto.expanded for each in at.expander] == [bool(asked), False]
+def test_an_older_link_to_rollout_is_told_where_it_is():
+    at = open_link("all-heads", map_of="rollout", words="true")
+    assert at.info[0].value.endswith("rollout are now in selfattn.analysis.measures only.")
+    assert "map_of" not in at.query_params
 
 
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):

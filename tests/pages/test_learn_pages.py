@@ -104,8 +104,6 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     assert same(matrix(charts(at)[2]), states[1].weights)
 
 
-
-
 def test_pronouns(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
     known, empty = charts(at)

@@ -74,8 +74,8 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
 @pytest.mark.parametrize(
     ("page", "buttons"),
     [
-        ("", {"way": ("between the sentences", "sentences"), "view": ("A against B", "against")}),
-        ("all-heads", {"sentence": ("A and B as one text", "both"), "map_of": ("rollout", "rollout")}),
+        ("", {"way": ("between the sentences", "sentences"), "view": ("difference", "difference")}),
+        ("all-heads", {"sentence": ("A and B as one text", "both")}),
         ("senses", {"source": ("your own table", "table")}),
         ("pronouns-and-negation", {"view": ("Many heads", "heads")}),
     ],

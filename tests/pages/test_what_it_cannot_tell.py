@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from selfattn import senses
-from selfattn.dashboard import compute_again
+from selfattn.dashboard import reports
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
@@ -51,7 +51,7 @@ def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, tmp_path, mo
         report = stored(name, encoder, labelled_sentences()).report
         made = lambda own, few, name=name, report=report, **more: asked.append((name, few)) or report  # noqa: E731
         monkeypatch.setattr(senses, name, made)
-    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
+    monkeypatch.setattr(reports, "stored", lambda *_: None)
     at = open_page(PAGE)
     assert [name for name, _ in asked] == ["hidden_words", "separation"] and pictures(at) == 6
     for _, frame in asked:
@@ -66,3 +66,16 @@ def test_an_encoder_in_which_nothing_can_be_hidden_says_so(checkpoint, monkeypat
     assert any(text.startswith("No word can be hidden in this encoder: ") for text in said)
     assert any("so some counter-examples are missing here: " in text for text in said)
     assert limits(at) == ["A large weight is not a large effect", "A proof of arithmetic is not a proof of meaning"]
+
+
+@pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
+def test_of_an_encoder_that_reads_few_tokens_each_limit_has_its_picture_or_a_sentence(
+    tmp_path, monkeypatch, most, without
+):
+    family = FAMILIES["BERT"]
+    folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = open_page(PAGE)
+    said = [each.value for each in at.text if each.value.startswith("There is no counter-example of this encoder: ")]
+    assert len(limits(at)) == pictures(at) + len(said) == 6
+    assert len(said) == without and f"reads at most {most}" in " ".join(said)

@@ -12,14 +12,12 @@ from PIL import Image
 from selfattn import Head, numbers
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import PATTERNS, nearest_first
-from selfattn.analysis.word_map import word_map
 from selfattn.charts.theme import LIGHT
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
-from selfattn.views.all_heads import every_head, habit, moved_word, opened_map, profile, small_maps
-from selfattn.views.one_head import surest_word
+from selfattn.views.all_heads import every_head, habit, moved_word, profile, small_maps
 
 WEIGHTS = torch.tensor([0.126, 0.001, 1.0]) * torch.eye(3)
 MAPPED = SimpleNamespace(
@@ -44,7 +42,8 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
     assert own.live.data["depths"] == "100,9,55" and own.method.startswith(MEASURES["entropy"].caption)
     assert not own.one_head and own.table["entropy"].tolist() == [2.75, 0.25, 1.5]
-    assert own.picture(Look())["datasets"]["heads"][2]["entropy"] == 1.5
+    assert own.tables["map: L0 H1"]["weight"].tolist()[:5] == pytest.approx([0.252, 0, 0, 0, 0.002])
+    assert own.picture(Look())["datasets"]["rects"][5]["entropy"] == 1.5
 
 
 @pytest.mark.parametrize(
@@ -72,19 +71,6 @@ def test_a_removal_stands_beside_the_control(control, said):
 def test_the_chosen_heads_weights_are_sent_as_they_are_written():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
-
-
-def test_the_opened_map_has_each_words_largest_weight_as_a_table(encoder, sides):
-    side = SimpleNamespace(sentence=sides["A"].encoding, positions=sides["A"].word.positions)
-    weights = side.sentence.weights(3, 7)
-    view = word_map(side.sentence, weights)
-    own = opened_map(view, weights, side, "rollout", Head(3, 7))
-    assert (own.name, own.one_head) == ("map: rollout up to L3", False)
-    assert own.finding == surest_word(view, "in rollout up to L3")
-    most = own.tables["what each word attends to most"]
-    assert most["word"].tolist() == [word.text for word in side.sentence.words]
-    top = view.matrix[[not special for special in view.special]].max(1)
-    assert most["weight"].tolist() == pytest.approx(top.values.tolist())
 
 
 def test_small_maps_are_those_of_all_heads(encoder):

@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from selfattn import Head, numbers
-from selfattn.analysis.removing import alone
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Look
-from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out, only_head
+from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
 HEAD = Head(2, 5)
 TEXTS = {"A": "We sat on the bank of the river.", "B": "We went to the bank for a loan."}
@@ -114,20 +112,6 @@ def test_another_token_is_followed(encoder, words):
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
     (out, _) = goes_out(encoder, [side], HEAD)
     assert out.finding == 'The head hands "sat" 384 numbers.'
-
-
-def test_without_the_other_heads_the_others_add_the_bias_alone(encoder, words):
-    ran = {name: PlacedWord(alone(encoder, TEXTS[name], *HEAD), word.positions) for name, word in words.items()}
-    sides = [follow(encoder, name, word, HEAD, alone=ran[name]) for name, word in words.items()]
-    _, residual = goes_out(encoder, sides, HEAD, said := only_head(sides, [*words.values()], HEAD))
-    bias = encoder.model.encoder.layer[2].attention.output.dense.bias
-    assert vector(residual.table, "other heads", "B") == near(bias.detach())
-    cosines = [
-        torch.cosine_similarity(*(word.sentence.hidden[-1][word.positions[0]] for word in pair), dim=0)
-        for pair in (ran.values(), words.values())
-    ]
-    after, before = (numbers.cosine(float(cosine)) for cosine in cosines)
-    assert f"have cosine {after}; with all heads {before}." in said == residual.note
 
 
 @pytest.mark.parametrize(

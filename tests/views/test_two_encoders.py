@@ -140,19 +140,20 @@ def test_heads_beside_chance(nearer, by_chance, finding):
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
     assert panel.note.endswith("By chance: each head paired with another head's twin.")
+    coloured = [bool(depth) for depth in panel.live.data["depths"].split(",")]
+    assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_each_heads_difference_is_drawn_from_zero():
-    picture = over()[1].picture(Look(width=600))
-    heads = pd.DataFrame(picture["datasets"]["heads"])
-    assert np.allclose(heads[["difference", "least", "most"]], [[-0.4, -0.45, -0.3], [-0.15, -0.25, 0.05]])
-    assert texts(picture)[-2:] == ["no nearer\nto its own\ncounterpart", "↓ nearer"]
-    assert texts(picture, "axis-title") == ["distance: own counterpart − others'"]
+def test_a_head_says_how_much_nearer_it_is_with_its_interval():
+    data = over()[1].live.data
+    assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
+    assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts"
+    of_one = over(replace(REPORT, heads=FRAME.assign(low=math.nan, high=math.nan)))[1]
+    assert of_one.live.data["said"] == ["+0.400", ""]
 
 
-def test_the_nearer_head_has_its_name_and_the_twin_is_explained():
-    *_, chance = over(replace(REPORT, heads=FRAME.assign(nearer=[False, True])), "untrained twin")
-    assert [text for text in texts(chance.picture(Look(width=600))) if text][:2] == ["L0 H0", "L0 H1"]
+def test_the_twin_is_explained():
+    *_, chance = over(REPORT, "untrained twin")
     assert "random weights, drawn anew" in chance.method and "random weights" not in over()[1].method
 
 

@@ -5,45 +5,31 @@ from typing import Any
 
 import streamlit as st
 
-from selfattn.analysis.removing import alone
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load_pair
 from selfattn.dashboard.figures import Page, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import Sides, errors_of, queries_now, rows_key, show_kernel
 from selfattn.dashboard.link import linked
 from selfattn.dashboard.navigation import show_link
-from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
-from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out, only_head
+from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters of older links: their steps and tabs are all on the page now.
-OLDER = ("step", "part", "follow", "with_a", "with_b")
+# Parameters of older links: their steps and tabs are all on the page now, and other heads are never removed.
+OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
-def pick_changes() -> tuple[bool, dict]:
-    """Show the switches: True if the head is to be the only one, and the changes as `change` takes them."""
+def pick_changes() -> dict[str, Any]:
+    """Show the switches: the changes as `change` takes them."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.text("What if ...", width="content")
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
         causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
         uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
-        only = st.toggle(
-            "No other heads", key="alone", bind="query-params",
-            help="Every other head's output is zero, in all layers: this one is the only attention there is.",
-        )  # fmt: skip
         temperature = st.slider(
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=220,
             help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
-    return only, {"scaling": scaling, "causal": causal, "uniform": uniform, "temperature": temperature}
-
-
-def encode_alone(page: Page, side: PlacedWord[Encoding]) -> PlacedWord[Encoding]:
-    """The word in its sentence with all heads removed but the chosen one."""
-    text, title = side.sentence.text, "Removing all other heads ..."
-    key = ("alone", text, page.head)
-    return PlacedWord(cached(page.encoder, key, lambda _: alone(page.encoder, text, *page.head), title), side.positions)
+    return {"scaling": scaling, "causal": causal, "uniform": uniform, "temperature": temperature}
 
 
 def show(page: Page) -> None:
@@ -52,25 +38,21 @@ def show(page: Page) -> None:
     queries = queries_now(encoder, sides)
     before, switches = st.container(), st.container()
     with switches:
-        only, changes = pick_changes()
-    ran = {name: encode_alone(page, side) for name, side in sides.items()} if only else {}
-    key = ("inside a head", head, rows_key(sides, queries), only, *changes.values())
-    coming, kernel, going, _ = cached(encoder, key, lambda _: make(page, sides, queries, ran, changes))
+        changes = pick_changes()
+    key = ("inside a head", head, rows_key(sides, queries), *changes.values())
+    coming, kernel, going, _ = cached(encoder, key, lambda _: make(page, sides, queries, changes))
     with before:
         show_beside(coming)
     show_kernel(kernel, encoder, sides)
     show_beside(going)
 
 
-def make(page: Page, sides: Sides, queries: Mapping[str, int], ran: Sides, changes: dict) -> tuple[Any, ...]:
+def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
     """Make the panels of what comes in, the kernel's, and those of what goes out; and what they hold, for the cache to count."""
-    encoder, head, words = page.encoder, page.head, [*sides.values()]
-    followed = [
-        follow(encoder, name, side, head, queries[name], alone=ran.get(name), **changes) for name, side in sides.items()
-    ]
-    note = only_head(followed, words, head) if ran else ""
-    kernel = computed(followed, head, errors_of(encoder, words, head))
-    return [*comes_in(followed)], kernel, [*goes_out(encoder, followed, head, note)], followed
+    encoder, head = page.encoder, page.head
+    followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
+    kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))
+    return [*comes_in(followed)], kernel, [*goes_out(encoder, followed, head)], followed
 
 
 def show_beside(panels: Sequence[Panel]) -> None:

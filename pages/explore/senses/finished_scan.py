@@ -55,9 +55,9 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         head = scan.measured[0]
     measure = segmented("Mean of", views.MEASURES, key="scan_map")
     this_page().python = lines(
-        "from selfattn import notebook\nfrom selfattn.scan import read_scan",
+        "from selfattn import notebook\nfrom selfattn.scan import read_scan\nfrom selfattn.views.scanned import means",
         f"scan = read_scan({folder_path(opened)!r})",
-        f"notebook.scanned(scan, {measure!r}, chosen='{head}')",
+        f"notebook.chart(means(scan.heads(), {measure!r}, '{head}', scan.n_rows))",
     )
     show_panel(views.means(means, measure, head, scan.n_rows))
     st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)

@@ -11,10 +11,10 @@ from pages.explore.senses.reports import BUILT_IN, Labelled, labelled, open_pair
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
-from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE, lines, load
 from selfattn.dashboard.figures import PageEnds, note_panel, say, show_error, show_panel, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.reports import say_dates
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.examples import other_sentences
@@ -39,7 +39,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
         return
     others = _others(asked) if asked.key == BUILT_IN else {}
     make = partial(views.hidden_words_panels, asked.encoder, report, asked.frame, word, head, others)
-    key = ("panels of hidden words", asked.key, session.AGAIN.of("hidden_words").get(), word, head)
+    key = ("panels of hidden words", asked.key, word, head)
     panels = cached(asked.encoder, key, lambda _: list(make()))
     wide, narrow = (panels[:-2], panels[-2:]) if panels[-1].name == "heads" else (panels, [])
     for panel in wide:
@@ -91,8 +91,7 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     key = (encoder_key(encoder), (what, asked.key))
     place = st.empty()  # remove the button at once: if it stayed until the end, "Stop" would move under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
-        once = asked.key == BUILT_IN and not session.AGAIN.of("hidden_words").get()
-        make = _measured if once else hidden_words
+        make = _measured if asked.key == BUILT_IN else hidden_words
         try:
             return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", make)
         except ValueError as error:
@@ -137,7 +136,8 @@ with this_page().beside:
 this_page().python = lines(
     LABELLED if own else OWN_TABLE,
     load(encoder),
-    "from selfattn.senses import separation\nnotebook.separated(separation(encoder, senses))",
+    "from selfattn.senses import separation\nfrom selfattn.views.senses import layers",
+    "notebook.chart(layers(separation(encoder, senses)))",
 )
 try:
     show_hidden_words(asked, word, head)
@@ -149,4 +149,4 @@ except ValueError as error:
     st.stop()
 kept = [asked.stored(kind) for kind in (SeparationReport, HiddenWordsReport)]
 if any(kept):
-    offer_again(*kept)
+    say_dates(*kept)

@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.compute_again import labelled, stoppable, stored_report
 from selfattn.dashboard.figures import say, show_error
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.dashboard.pickers import open_sentences
+from selfattn.dashboard.reports import labelled, stoppable, stored_report
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError

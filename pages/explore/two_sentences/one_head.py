@@ -7,17 +7,18 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_hidden
 from selfattn.dashboard.choice import Pair
-from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import current_look, literal, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import literal, say, show_panel, side_by_side, this_page
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
+from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
 from selfattn.dashboard.word_figure import choose_head, hidden_words_now
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.views.one_head import SOURCES, Sides, against, head_maps
+from selfattn.views.one_head import SOURCES, Sides, head_maps
 
-SHOWN_ONLY = {"own": SOURCES["own"], "against": SOURCES["against"]}
+SHOWN_ONLY = {"own": SOURCES["own"]}
+MISSING = "The link asks for the maps {!r}, which this page hasn't got.".format
 
 
 def pick(encoder: Encoder) -> None:
@@ -25,9 +26,10 @@ def pick(encoder: Encoder) -> None:
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
-        segmented("Whose weights", sources, key=session.VIEW, label_visibility="collapsed", on_change=redraw)
+        view = segmented("Whose weights", sources, key=session.VIEW, label_visibility="collapsed", on_change=redraw)
         pick_map_options(st, on_change=redraw)
         show_link("inside-a-head")
+    say_what_is_missing(session.VIEW, sources.values(), sources[view], MISSING)
 
 
 def show(encoder: Encoder, pair: Pair, way: str) -> None:
@@ -47,12 +49,6 @@ def show(encoder: Encoder, pair: Pair, way: str) -> None:
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:
-    if source == "against":
-        with st.container():
-            for panel, place in zip(against(sides, head, special=not session.HIDE_SPECIAL.get()), side_by_side()):
-                with place:
-                    show_panel(panel, in_place=True)
-        return
     maps = {}
     for (name, side), place in zip(sides.items(), places := side_by_side(key="maps")):
         own = None if source == "scratch" else side.sentence.own_weights(*head)
@@ -61,5 +57,4 @@ def _show_maps(sides: Sides, head: Head, source: str) -> None:
             maps[name] = zoomed(whole(weights, side.sentence, other), name)
     for panel, place in zip(head_maps(sides, maps, head, source), places):
         with place:
-            show_panel(panel, in_place=True)
-            png_button(panel.sentences[0], panel.picture(current_look()), panel.name)
+            show_panel(panel)

@@ -9,9 +9,9 @@ import streamlit as st
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
-from selfattn.dashboard.compute_again import offer_again, stored_or_made
 from selfattn.dashboard.copy_as_python import load
 from selfattn.dashboard.figures import say, this_page
+from selfattn.dashboard.reports import say_dates, stored_or_made
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
@@ -54,7 +54,7 @@ def show(encoder: Encoder) -> None:
     _map(weights)
     _unresolved(encoder, chosen.head)
     if found:
-        offer_again(found)
+        say_dates(found)
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:

@@ -114,7 +114,7 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
-/** A component in its parent. A kind of it has show(data, send), paint() and layOut(), which follows each change of size. */
+/** A component in its parent. A kind of it has show(data, send), paint() and, where it follows each change of size, layOut(). */
 class View {
   constructor(parent, name) {
     this.body = element("div", "body");
@@ -129,6 +129,8 @@ class View {
     this.frame = null;
     this.layOut();
   }
+
+  layOut() {}
 
   /** Take over choices and draw them. */
   set(choices) {
@@ -172,6 +174,41 @@ function addArrowKeys(items, columns) {
   });
   setStop(0);
   return setStop;
+}
+
+/** The shaft and the point of an arrow of this thickness; null where it has no length. */
+function arrowPaths([x0, y0], [x, y], thick) {
+  const length = Math.hypot(x - x0, y - y0);
+  if (length < 2) return null;
+  const [dx, dy, head] = [(x - x0) / length, (y - y0) / length, Math.min(length, 8 + thick)];
+  const [bx, by, half] = [x - dx * head, y - dy * head, 3 + thick / 2 + head / 8];
+  const point = `M${x} ${y}L${bx - dy * half} ${by + dx * half}L${bx + dy * half} ${by - dx * half}Z`;
+  return [
+    shape("path", { d: `M${x0} ${y0}L${bx} ${by}`, "stroke-width": thick }),
+    shape("path", { class: "point", d: point }),
+  ];
+}
+
+/** The width of a label, about: measuring a text lays out the whole page. */
+function widthOf(text) {
+  return 8.6 * text.length;
+}
+
+/** Put labels, { tip, width, node }, beside their tips in a drawing of `side` units, clear of one another and of the dots. */
+function placeLabels(labels, dots, side) {
+  const [taken, high] = [[], 15];
+  for (const { tip, width, node } of labels) {
+    const spots = [tip[0] + 10, tip[0] - 10 - width, tip[0] - width / 2].flatMap((left) =>
+      [-8, 8, -22, 22].map((down) => [clamp(left, side - width - 2), clamp(tip[1] + down - high / 2, side - high - 2)]),
+    );
+    const cost = ([left, top]) =>
+      20 * taken.filter(([l, t, w]) => left < l + w && l < left + width && Math.abs(t - top) < high).length +
+      dots.filter(([x, y]) => left - 7 < x && x < left + width + 7 && top - 5 < y && y < top + high + 5).length;
+    const [left, top] = spots.reduce((best, spot) => (cost(spot) < cost(best) ? spot : best));
+    taken.push([left, top, width]);
+    assign(node, "x", left);
+    assign(node, "y", top + high - 3);
+  }
 }
 
 /** "L0 H10" of a head that is numbered layer by layer, and the same for a sentence. */

@@ -1,4 +1,4 @@
-/* One head's map, large, with its tokens, and the line that leads to it from the head's place among all. */
+/* One head's map, large, with its tokens. */
 
 const LABELLED = 20; // tokens: of more only the outlined ones have labels
 
@@ -26,8 +26,6 @@ function largePart(view) {
     own[0].style.setProperty("top", first);
     own[0].style.setProperty("height", `calc(${last} - ${first})`);
   }
-  const path = shape("path");
-  const leader = shape("svg", { class: "leader", "aria-hidden": "true" }, path);
   const weights = said ? said.split(",") : [];
   let head = -1;
 
@@ -58,25 +56,7 @@ function largePart(view) {
     picture.style.setProperty("--at", placeOf(view.data, head));
     assign(plane, "aria-label", `The map of ${headName(head, heads)}`);
   }
-
-  /** Beside a tall map the large one is at the height of the chosen head; the line runs below the head's row to it. */
-  function layOut() {
-    const { map, root, chosen } = view;
-    const boxes = [map.cells[head], box, map.node, root, map.cells[Math.max(0, chosen)]];
-    const [start, end, grid, all, own] = boxes.map((node) => node.getBoundingClientRect());
-    const beside = end.left > grid.right;
-    assign(leader, "hidden", beside ? null : "");
-    const middle = (own.top + own.bottom - end.height) / 2 - grid.top;
-    const down = beside ? clamp(middle, Math.max(0, grid.height - end.height)) : 0;
-    box.style.marginTop = `${down}px`;
-    if (!beside) return;
-    const below = start.bottom + 4 - all.top;
-    const into = grid.top + down + 22 - all.top;
-    const [x, bend, goal] = [start.right - 2, (grid.right + end.left) / 2, end.left].map((each) => each - all.left);
-    assign(path, "d", `M${x} ${below}H${bend}V${into}H${goal}`);
-  }
-  const nodes = [box, leader];
-  return { nodes, paint, layOut, remove: () => nodes.forEach((node) => node.remove()) };
+  return { node: box, paint };
 }
 
 /** A head's place in the picture of all maps. */

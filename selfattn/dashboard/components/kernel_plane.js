@@ -2,7 +2,6 @@
 
 const PER_UNIT = 10; // positions of the query
 const SIDE = 300; // of a plane, in units of its drawing
-const LINE = 16; // the height of a label
 
 /** Shows `trace`. view.move(query) follows each move. */
 function planePart(view) {
@@ -121,7 +120,7 @@ function planeOf(vectors, room) {
     grid.push(shape("text", { class: "tick", x, y: SIDE - 4, "text-anchor": "middle" }, decimal(i, 0)));
     if (i) grid.push(shape("text", { class: "tick", x: 4, y: y + 4 }, decimal(i, 0)));
   }
-  const [marks, widths] = [shape("g"), new Map()]; // measuring a text lays out the whole page: once each
+  const marks = shape("g");
   const svg = shape("svg", { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}` }, [...grid, marks]);
   return {
     svg,
@@ -135,31 +134,25 @@ function planeOf(vectors, room) {
     },
     draw(arrows, tips, names) {
       const labels = namesAt(tips.map(to), names);
+      const origin = to([0, 0]);
+      const along = (tip, part) => tip.map((end, i) => origin[i] + part * (end - origin[i]));
+      const parts = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1];
       marks.replaceChildren(...arrows, ...labels.map(({ node }) => node));
-      for (const { node } of labels) {
-        const text = node.textContent;
-        if (!widths.get(text)) widths.set(text, node.getComputedTextLength());
-      }
-      place(labels, widths, to([0, 0]));
+      placeLabels(
+        labels,
+        labels.flatMap(({ tip }) => parts.map((part) => along(tip, part))),
+        SIDE,
+      );
     },
   };
 }
 
 /** An arrow from the origin; of a zero vector a dot. depth: 0 to 1, its thickness. */
 function arrow({ to }, vector, kind, depth) {
-  const [[x0, y0], [x, y]] = [to([0, 0]), to(vector)];
-  const [length, width] = [Math.hypot(x - x0, y - y0), 1.5 + 6 * depth];
-  if (length < 1) return shape("circle", { class: `arrow ${kind}`, cx: x, cy: y, r: 4 });
-  const head = Math.min(length, 8 + width);
-  const [dx, dy] = [(x - x0) / length, (y - y0) / length];
-  const [bx, by, half] = [x - dx * head, y - dy * head, 3 + width / 2 + head / 8];
-  return shape("g", { class: `arrow ${kind}` }, [
-    shape("path", { d: `M${x0} ${y0}L${bx} ${by}`, "stroke-width": width }),
-    shape("path", {
-      class: "point",
-      d: `M${x} ${y}L${bx - dy * half} ${by + dx * half}L${bx + dy * half} ${by - dx * half}Z`,
-    }),
-  ]);
+  const [start, end] = [to([0, 0]), to(vector)];
+  const paths = arrowPaths(start, end, 1.5 + 6 * depth);
+  const [cx, cy] = end;
+  return paths ? shape("g", `arrow ${kind}`, paths) : shape("circle", { class: `arrow ${kind}`, cx, cy, r: 4 });
 }
 
 /** Names at the arrows' tips; those of one tip are joined. The last is in ink. */
@@ -168,26 +161,7 @@ function namesAt(tips, names) {
   tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));
   return [...joined].map(([tip, own]) => {
     const kind = own.includes(names.at(-1)) ? "name own" : "name";
-    return { tip: tip.split(",").map(Number), node: shape("text", { class: kind }, own.join(", ")) };
+    const text = own.join(", ");
+    return { tip: tip.split(",").map(Number), width: widthOf(text), node: shape("text", kind, text) };
   });
-}
-
-/** Put the names clear of each other and of the arrows. widths: by text. */
-function place(labels, widths, origin) {
-  const along = (tip, part) => tip.map((end, i) => origin[i] + part * (end - origin[i]));
-  const shafts = labels.flatMap(({ tip }) => [0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1].map((part) => along(tip, part)));
-  const taken = [];
-  for (const { tip, node } of labels) {
-    const [[x, y], width] = [tip, widths.get(node.textContent)];
-    const boxes = [x + 11, x - 11 - width, x - width / 2].flatMap((left) =>
-      [-8, 5, 20, -16, 30].map((by) => [clamp(left, SIDE - width - 4), clamp(y + by - LINE, SIDE - LINE - 4)]),
-    );
-    const meets = ([left, top]) =>
-      taken.filter(([l, t, w]) => left < l + w && l < left + width && Math.abs(t - top) < LINE).length * 10 +
-      shafts.filter(([px, py]) => left - 4 < px && px < left + width && top < py && py < top + LINE + 4).length;
-    const [left, top] = boxes.reduce((best, each) => (meets(each) < meets(best) ? each : best));
-    taken.push([left, top, width]);
-    assign(node, "x", left);
-    assign(node, "y", top + LINE);
-  }
 }

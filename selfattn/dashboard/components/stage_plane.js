@@ -2,7 +2,6 @@
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units of the drawing
-const LETTERS = 15; // the height of a label
 
 /** draw(old, duration): old is the plane's former data; null: draw again where it is. */
 function planePart(plane) {
@@ -42,7 +41,12 @@ function planePart(plane) {
     const drawn = shown.map((mark) => markOf(mark, to));
     const labels = labelsOf(shown, to);
     marks.replaceChildren(...drawn, ...labels.map((label) => label.node));
-    placeLabels(labels, shown, to);
+    const dots = shown.flatMap(({ at, origin }) =>
+      origin
+        ? [0.3, 0.6, 0.8, 0.9, 1].map((part) => to(origin.map((start, i) => start + part * (at[i] - start))))
+        : [to(at)],
+    );
+    placeLabels(labels, dots, WIDE);
   }
   return { node, draw, name: plane.name };
 }
@@ -89,18 +93,11 @@ function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
 function markOf({ name, at, origin, kind, width, tip }, to) {
   const about = { class: `mark ${kind}`, "data-mark": name, "data-tip": tip || null };
   const [end, start] = [to(at), to(origin ?? at)];
-  const length = Math.hypot(end[0] - start[0], end[1] - start[1]);
-  if (length < 2) return shape("circle", { ...about, cx: end[0], cy: end[1], r: origin ? 4 : 6.5 });
   const thick = 1.5 + 6 * width;
+  const paths = arrowPaths(start, end, thick);
+  if (!paths) return shape("circle", { ...about, cx: end[0], cy: end[1], r: origin ? 4 : 6.5 });
   if (kind === "chain") return shape("path", { ...about, d: `M${start}L${end}`, "stroke-width": 2.5 });
-  const head = Math.min(length, 8 + thick);
-  const [dx, dy] = [(end[0] - start[0]) / length, (end[1] - start[1]) / length];
-  const [bx, by, half] = [end[0] - dx * head, end[1] - dy * head, 3 + thick / 2 + head / 8];
-  const point = `M${end}L${bx - dy * half} ${by + dx * half}L${bx + dy * half} ${by - dx * half}Z`;
-  return shape("g", about, [
-    shape("path", { d: `M${start}L${bx} ${by}`, "stroke-width": thick }),
-    shape("path", { class: "point", d: point }),
-  ]);
+  return shape("g", about, paths);
 }
 
 /** Labels of marks; those at one place are joined. */
@@ -114,32 +111,6 @@ function labelsOf(marks, to) {
   }
   return [...joined.values()].map(({ texts, tip, kind }) => {
     const text = [...new Set(texts)].join(", ");
-    return { tip, width: 7.4 * text.length, node: shape("text", { class: `name ${kind}` }, text) };
+    return { tip, width: widthOf(text), node: shape("text", { class: `name ${kind}` }, text) };
   });
-}
-
-/** Put each label beside its mark, clear of the other labels and the dots. */
-function placeLabels(labels, marks, to) {
-  const dots = marks.flatMap(({ at, origin }) =>
-    origin
-      ? [0.3, 0.6, 0.8, 0.9, 1].map((part) => to(origin.map((start, i) => start + part * (at[i] - start))))
-      : [to(at)],
-  );
-  const taken = [];
-  for (const { tip, width, node } of labels) {
-    const spots = [tip[0] + 10, tip[0] - 10 - width, tip[0] - width / 2].flatMap((left) =>
-      [-8, 8, -22, 22].map((down) => [
-        clamp(left, WIDE - width - 2),
-        clamp(tip[1] + down - LETTERS / 2, WIDE - LETTERS - 2),
-      ]),
-    );
-    const cost = ([left, top]) =>
-      20 * taken.filter(([l, t, w]) => left < l + w && l < left + width && Math.abs(t - top) < LETTERS).length +
-      dots.filter(([dx, dy]) => left - 7 < dx && dx < left + width + 7 && top - 5 < dy && dy < top + LETTERS + 5)
-        .length;
-    const [left, top] = spots.reduce((best, spot) => (cost(spot) < cost(best) ? spot : best));
-    taken.push([left, top, width]);
-    assign(node, "x", left);
-    assign(node, "y", top + LETTERS - 3);
-  }
 }

@@ -1,4 +1,4 @@
-"""A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, "Compute again"; and "Stop"."""
+"""Reports that were computed beforehand (selfattn/stored_reports.py), with their date on the page; and "Stop"."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,16 +21,14 @@ labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 @cache
 def _sentences(name: str) -> object:
-    """What the report of this name is about."""
+    """Return the sentences of the report of this name."""
     return KINDS[name].reads()
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """The stored report about the built-in sentences; None where there is none, or it is computed again."""
+    """The stored report about the built-in sentences; None where there is none."""
     name = NAMES[kind]
     key = ("stored", name)
-    if session.AGAIN.of(name).get():
-        return None
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
@@ -71,12 +69,7 @@ def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stor
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
 
 
-def offer_again(*reports: Stored | None) -> None:
-    """Say when these stored reports were computed, the first of them, with a button that computes them here and now."""
-    known = [report for report in reports if report]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        date = min(report.date for report in known)
-        st.text(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
-        names = [NAMES[type(report.report)] for report in known]
-        asked = dict.fromkeys(map(session.AGAIN.of, names), True)
-        st.button("Compute again", key=f"again {names[0]}", on_click=st.session_state.update, args=(asked,))
+def say_dates(*reports: Stored | None) -> None:
+    """Say when the first of these stored reports was computed."""
+    date = min(report.date for report in reports if report)
+    st.text(f"Computed on {date}, with the weights and the sentences that are here now.")
