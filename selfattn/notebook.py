@@ -21,7 +21,6 @@ from selfattn import numbers
 from selfattn import tidy_tables as tidy
 from selfattn.analysis.compare import compare_encoders, counterpart_distances
 from selfattn.analysis.explaining import Explained
-from selfattn.analysis.hidden_sentences import HiddenSentences
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.word_map import word_map
@@ -42,12 +41,11 @@ from selfattn.senses import SeparationReport
 from selfattn.stored_reports import stored
 from selfattn.views import senses as senses_view
 from selfattn.views import similar as similar_view
+from selfattn.views.explained import explained_data
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
-from selfattn.views.long_text import Row, long_text
 from selfattn.views.main_view import main_view
 from selfattn.views.one_head import against, head_maps
-from selfattn.views.shaded import Tint, shaded_data
 from selfattn.words import shared_words
 
 
@@ -181,24 +179,12 @@ def hidden_words(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer.
+    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer; or each sentence.
 
-    found: the line to print for each sentence, and its result. Numbers: `tidy_tables.explained_words_frame`.
-    Limit: single words don't add up (`Explained.together`).
+    found: the line to print for each text, and its result. Numbers: `tidy_tables.explained_words_frame`,
+    `Explained.sentence_frame`. Limit: single words and sentences don't add up (`Explained.together`).
     """
-    frame = tidy.explained_words_frame(found)
-    tint = Tint("effect", numbers.change, "change {}", float(frame["effect"].abs().max()) or 1.0)
-    return _Whole(shaded(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint), theme))
-
-
-def hidden_sentences(found: Mapping[str, HiddenSentences], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Long texts, each sentence shaded by the effect of hiding it on the encoder's own answer, over its noise level.
-
-    found: the line to print for each text, and its result. Numbers: `HiddenSentences.frame`.
-    Limit: sentences that say the same cover for one another.
-    """
-    rows = [Row(line, hidden) for line, hidden in found.items()]
-    return _Whole(long_text("the answer", numbers.change, rows).picture(_look(theme)))
+    return _Whole(shaded(explained_data(found, "the answer", numbers.change), theme))
 
 
 def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:

@@ -12,7 +12,6 @@ import torch
 
 from selfattn import Head, TextError, notebook, numbers
 from selfattn.analysis.explaining import explain
-from selfattn.analysis.hidden_sentences import hidden_sentences
 from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
@@ -184,9 +183,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder, plai
         "separated": notebook.separated(SimpleNamespace(layers=layers, bag=(0.8, 0.7, 0.9), **words), **look),
         "scanned": notebook.scanned(SimpleNamespace(heads=lambda: means), "entropy", **look),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
-        "hidden_sentences": notebook.hidden_sentences(
-            {"the cosine": hidden_sentences(encoder, sentence, found.target)}, **look
-        ),
         "explained_heads": notebook.explained_heads(found, **look),
         "similar": notebook.similar(embedder, *PAIR, **look),
         "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], **look),

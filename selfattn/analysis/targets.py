@@ -144,12 +144,13 @@ def changed(
 ) -> Tensor:
     """The target in copies of a sentence, each with its own positions hidden from everything and its own patches: (copies,).
 
-    The copies run in batches of about 4,096 tokens; progress(done, total) counts passes. Raises TextError, NotRecomputable for
-    patches.
+    NaN where none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total)
+    counts passes. Raises TextError, NotRecomputable for patches.
     """
     if patches is not None:
         encoder.check_patchable()
-    copies = list(zip(hidden, patches or [()] * len(hidden), strict=True))
+    left = [bool(without(target, gone).positions) for gone in hidden]
+    copies = [copy for copy, some in zip(zip(hidden, patches or [()] * len(hidden), strict=True), left) if some]
 
     def chunk(part: Sequence[tuple[Collection[int], Collection[Patch]]]) -> list[Tensor]:
         inputs = encoder.inputs([sentence] * len(part))
@@ -164,4 +165,7 @@ def changed(
                 encoder.check_finite(sentence, [each])
             return [each.of(left).cpu() for each, left in zip(own, kept)]
 
-    return torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))
+    found = torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))
+    values = found.new_full((len(left), *found.shape[1:]), torch.nan)
+    values[left] = found
+    return values

@@ -180,7 +180,7 @@ def _data(
     deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
     words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
     for row in effects.itertuples():
-        depth = row.effect / deepest if deepest > 0 and row.effect == row.effect else 0.0
+        depth = row.effect / deepest if deepest > 0 and row.effect == row.effect and row.kind == "word" else 0.0
         words[row.sentence].append(
             {
                 "text": row.text,

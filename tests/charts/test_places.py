@@ -197,7 +197,6 @@ PARTS = {
     "strips": "has no axes; its places: tests/charts/test_strips.py",
     "product": "has no axes; its places: tests/charts/test_strips.py",
     "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
-    "long_text": "has no axes; its places: tests/views/test_long_text.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
 }

@@ -47,7 +47,6 @@ ONLY = {
     "shaded": "open",
     "heads": "depths",
     "similar": "cosines",
-    "long_text": "texts",
     "tags": "choose",
 }
 

@@ -101,8 +101,7 @@ def test_one_word_no_word_and_nothing_left(found, encoder):
 
 def test_heads_that_were_run_and_the_chosen_one(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
-    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30." and panel.note == "Without L1 H1: +0.10."
-    assert predictions.heads(asked(), found, "L0 H1", "float32").note == ""
+    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30."
     assert "2 of 4 are run: those that lead" in panel.method
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
