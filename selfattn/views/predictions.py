@@ -123,11 +123,12 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
         word |= {"tip": f"{word['tip']} of {tag}", "kind": "chosen" if at == chosen else word["kind"]}
         word |= {"number": tag} if tag != OUTSIDE else {"number": "", "depth": 0}
     named = found[found["tag"] != OUTSIDE]
+    finding = f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag."
     listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
     return Panel(
         name="tags",
-        finding=f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag.",
-        **shaded_picture({**data, "choose": "Ask about its tag"}),
+        finding=finding,
+        **shaded_picture({**data, "choose": "Ask about its tag", "finding": finding}),
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),
         method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
@@ -203,7 +204,9 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
     if not leads:
         return "There is no word to hide.", [], [_HIDING]
     most = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-    finding, *lines = filter(None, [_lead(found), _hide(*most), _together(*most)])
+    question, each = most
+    now = f"As it is, {question.said} is {numbers.decimal(each.number)}." if len(question.answers) else ""
+    finding, *lines = filter(None, [_lead(found), _hide(*most), now, _together(*most)])
     return finding, lines, [_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
 
 

@@ -129,8 +129,9 @@ function curvePart(sentences, tokens, read, parts) {
   };
   const drawn = sentences.flatMap(({ kind, start, stop, depth, level, tip }, n) => {
     if (kind === "lost") return [box(read, tokens, -100, 100, { class: "cut", "data-tip": tip })];
-    const look = { class: `bar ${depth < 0 ? "away" : "toward"} ${kind}`, "data-tip": tip, ...parts[n].bar };
+    const look = { class: depth < 0 ? "bar away" : "bar", "data-tip": tip, ...parts[n].bar };
     parts[n].drawn = box(start, stop, Math.min(depth, 0), Math.max(depth, 0), look);
+    flag(parts[n].drawn, { named: kind === "named" });
     return [box(start, stop, -level, level, { class: "band" }), parts[n].drawn];
   });
   const base = shape("line", { class: "rail", x1: 0, x2: "100%", y1: TALL, y2: TALL });
