@@ -189,17 +189,17 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
         session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence hasn\'t got.'
     )
     at = surest if linked is None else linked
+    before = session.DEFAULT_OF.of(session.TAG)
+    if before.get() not in (None, text):  # it was chosen in another sentence
+        st.query_params.pop(session.TAG, None)
+    before.set(text)
     own, likeliest = [f"{words[at]}: {label}" for label in head.labels], head.labels.index(found["tag"][at])
     first = _linked(session.TAG, own, own[likeliest], 'The link asks for the tag "{}", which isn\'t there.')
-    label = _pick("Tag", head.labels, likeliest if first is None else first, f"tag of {words[at]}")
+    label = _pick("Tag", head.labels, likeliest if first is None else first, f"tag of {words[at]} in {text}")
     number = head.labels.index(label)
     this_page().address[session.TAG] = None if number == likeliest else own[number]
-    show_panel(
-        views.tags(sentence, found, at),
-        key="tags",
-        choose=lambda _, to: _link(session.TAGGED, words, to),
-        states=("word",),
-    )
+    choose = lambda _, to: _link(session.TAGGED, words, to)  # noqa: E731
+    show_panel(views.tags(sentence, found, at), key="tags", choose=choose, states=("word",))
     return [views.tag_question(head, sentence, at, label)]
 
 
@@ -227,9 +227,8 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
     return [question]
 
 
-KINDS: dict[
-    str, tuple[str, str, Callable[[Encoder, str], list[Question]]]
-] = {  # name, first field, what makes the questions
+Ask = Callable[[Encoder, str], list[Question]]
+KINDS: dict[str, tuple[str, str, Ask]] = {  # its name, its first field, and what makes the questions
     "class": ("A class", "Sentence", _class),
     "pair": ("Query and document", "Query", _pair),
     "similarity": ("Two sentences", "Sentence A", _similarity),
@@ -262,7 +261,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
-            st.caption("One pass over some 700 sentences. What is measured is kept.")
+            st.caption("One pass over some 700 sentences: a minute or two. What is measured is kept.")
 
 
 def _words(question: Question) -> list[str]:
@@ -308,15 +307,10 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
-    if long:
-        title = "Hiding each sentence, then the words of those that matter most ..."
-        found = stoppable(encoder, ("explained", *key), title, lambda progress: make(progress=progress))
-    else:
-        found = cached(
-            encoder, ("explained", *key), lambda progress: make(progress=progress), "Hiding each word ...",
-            costly=len(sentence.tokens) > SHORT,
-        )  # fmt: skip
-    if found.heads.isnan().all() or found.heads[head].isfinite():
+    title = "Hiding each sentence, then the words of those that matter most ..." if long else "Hiding each word ..."
+    run = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
+    found = run(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
+    if session.HEAD.get() is None or found.heads.isnan().all() or found.heads[head].isfinite():
         return found
     (without,) = cached(encoder, ("without", *key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]))
     heads = found.heads.clone()
@@ -392,7 +386,8 @@ if any(each.notes for each in found.values()):
     say("\n".join(found[first].notes))
     panels = []
 else:
-    panels = [views.heads(question, found[question], str(this_page().head), encoder.dtype) for question in questions]
+    chosen = session.HEAD.get() and this_page().head
+    panels = [views.heads(own, each, str(chosen or each.leading[0]), encoder.dtype) for own, each in found.items()]
 if len(first.answers):
     panels.append(views.answers(first))
 for panel, place in zip(panels, side_by_side(len(panels))):

@@ -4,7 +4,7 @@ Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 import pandas as pd
@@ -37,6 +37,7 @@ class ClassHead:
         str  # as transformers' pipeline applies it: "softmax", "sigmoid" (each class by itself), "" (regression)
     )
     _model: nn.Module  # the whole model, its encoder replaced by the identity
+    sigmoid: bool = False  # CrossEncoder.predict of sentence-transformers gives a score's sigmoid
 
     @property
     def exclusive(self) -> bool:
@@ -116,10 +117,10 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     CrossEncoder's with a setting that changes the score and isn't done here.
     """
     try:
-        check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
+        activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
         raise NoHead(f"{encoder.title}, saved by sentence-transformers, {error}") from None
-    return _load(encoder, ClassHead, _activation(encoder.model.config))
+    return replace(_load(encoder, ClassHead, _activation(encoder.model.config)), sigmoid=activation.endswith("Sigmoid"))
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:

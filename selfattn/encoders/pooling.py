@@ -132,12 +132,22 @@ def read_pooling(folder: Path) -> Pooling:
     return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
 
 
-def check_cross_encoder(folder: Path) -> None:
-    """Refuse what changes the score in sentence-transformers' CrossEncoder and isn't done here. Raises NoPooling, LoadError."""
+def check_cross_encoder(folder: Path) -> str:
+    """Refuse what changes the score in sentence-transformers' CrossEncoder and isn't done here. Raises NoPooling, LoadError.
+
+    Returns the function that its `predict` applies to a score; "" where the folder isn't a CrossEncoder's.
+    """
     settings = read_json(folder / WHOLE_FILE, "pooling", {})
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
+    old = read_json(folder / "config.json", "pooling", {})  # old versions wrote it there
+    names = (
+        (settings, "activation_fn"),
+        (old.get("sentence_transformers"), "activation_fn"),
+        (old, "sbert_ce_default_activation_function"),
+    )
+    return next((str(where[name]) for where, name in names if isinstance(where, dict) and where.get(name)), "")
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:

@@ -37,7 +37,7 @@ def explained_data(
     sizes = [part[known].abs().nan_to_num() for each, known in leveled for part in (each.by_sentence, each.level)]
     largest = max((float(size.max()) for size in sizes if len(size)), default=0.0)
     for word in (word for row in data["rows"] for word in row["words"]):
-        word["number"] *= abs(word["depth"]) >= PRINTED
+        word["number"] *= abs(word["depth"]) >= PRINTED and any(digit in word["number"] for digit in "123456789")
     texts = {f"{line}{part}": (line, n // 2) for line in found for n, part in enumerate(PARTS)}
     for row in data["rows"]:
         line, segment = texts[row["said"]]

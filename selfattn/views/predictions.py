@@ -31,6 +31,7 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 TOP = 10  # words of a gap
 LISTED = 12  # words over many sentences
+FLOOR = 0.1  # of the largest single effect: all words together that move a score by less don't make it
 QUOTED = 70  # characters of a sentence in a finding
 OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
 
@@ -77,7 +78,8 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     python = _python(f"class_score(load_class_head(encoder), {number})", "classification")
     what, kind = "the score", "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     if sentence.pair is not None and len(head.labels) == 1:
-        answer, table = f"{named}score {numbers.decimal(float(logits[0]))}", table[:0]
+        share = f" ({numbers.weight(float(logits[0].sigmoid()))} after CrossEncoder's sigmoid)" if head.sigmoid else ""
+        answer, table = f"{named}score {numbers.decimal(float(logits[0]))}{share}", table[:0]
     else:
         what, write = f"the {kind} of {head.labels[number]}", numbers.weight if head.activation else numbers.decimal
         answer = named + ", ".join(f"{label} {write(value)}" for label, value in table[:3].itertuples(index=False))
@@ -204,9 +206,7 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
     if not leads:
         return "There is no word to hide.", [], [_HIDING]
     most = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-    question, each = most
-    now = f"As it is, {question.said} is {numbers.decimal(each.number)}." if len(question.answers) else ""
-    finding, *lines = filter(None, [_lead(found), _hide(*most), now, _together(*most)])
+    finding, *lines = filter(None, [_lead(found), _hide(*most), _from(*most), _together(*most)])
     return finding, lines, [_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
 
 
@@ -267,6 +267,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     both = " in both" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
     then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
+    then = then if abs(rest) >= 0.005 else "both score alike"
     return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
 
 
@@ -290,8 +291,22 @@ _HIDING_SENTENCES = (
 
 def _hide(question: Question, found: Explained) -> str:
     at = found.order[0]
+    where, of = question.where, ""
+    if question.sentence.pair is not None:  # the query is read with each document
+        of = where.replace(" in ", " of ")
+        where = f" in {'the document' if found.sentence.segments[found.words[at].start] else 'the query'}"
     moved = question.write(float(found.effect[at]))
-    return f'Hide "{found.words[at].label}"{question.where}, and {question.what} moves by {moved}.'
+    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} moves by {moved}.'
+
+
+def _from(question: Question, found: Explained) -> str:
+    """The number before and after; of a margin, whether the class stays the likeliest."""
+    before, after = found.number, found.number + float(found.effect[found.order[0]])
+    goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
+    if not question.what.startswith("the margin"):
+        return f"{goes}."
+    then = f": {'it stays' if after > 0 else 'another becomes'} the likeliest" if before > 0 else ""
+    return f"{goes} (a margin is a logit minus the next best){then}."
 
 
 def _together(question: Question, found: Explained) -> str:
@@ -300,7 +315,18 @@ def _together(question: Question, found: Explained) -> str:
     if len(found.words) == 1:
         return ""
     every, single = question.write(found.together), question.write(float(found.effect.sum()))
-    return f"All {len(found.words)} words{question.where} hidden at once: {every}; single words, which needn't add up: {single}."
+    where = (
+        f" of query and {question.where.removeprefix(' in ') or 'document'}"
+        if question.sentence.pair
+        else question.where
+    )
+    said = f"All {len(found.words)} words{where} hidden at once: {every}; single words, which needn't add up: {single}."
+    if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
+        score = numbers.decimal(found.number + found.together)
+        said += (
+            f" It scores {score} without any word: these words don't raise it, a single one that is missing lowers it."
+        )
+    return said
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
