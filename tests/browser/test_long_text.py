@@ -1,12 +1,14 @@
 """Long texts in the component `shaded` in a real Chromium: sentences, the curve over position, words; mouse and keyboard."""
 
 from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
 from selfattn.panel import Live
 from tests.browser.component import cut_or_met, focused, settle
+from tests.browser.conftest import wait_for_address
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<b>bold</b> claims."
@@ -107,3 +109,14 @@ def test_nothing_is_cut_off_and_no_texts_meet(shown, scheme, direction, times):
     page = shown(data(direction=direction, times=times), scheme=scheme)
     settle(page)
     assert not cut_or_met(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
+
+
+def test_the_open_sentence_is_in_the_address(page, server):
+    link = urlencode({"asked": "Two sentences", "a": "Was the breakfast good?", "b": "We sat by the water. " * 13})
+    page.goto(f"{server}/predictions?{link}")
+    (second := page.locator(".sentence").nth(1)).click(timeout=180_000)
+    wait_for_address(page, "passage=2.2")
+    expect(second).to_have_attribute("aria-expanded", "true")
+    page.reload()
+    expect(second).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("status")).to_contain_text("Sentence 2 of 13")
