@@ -64,24 +64,19 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """How far a class is ahead: its logit minus the largest of the others', its logit alone, or its probability.
+    """How far a class is ahead: its logit minus the largest of the others'.
 
-    Of a regression: its score, which is its logit; there is no probability (ValueError).
+    Of classes that don't exclude one another, or a regression's scores: its logit alone.
     """
 
     positions: tuple[int, ...]  # every token; of a tag, the word's
     head: ClassHead
     label: int
-    what: str = (
-        "margin"  # "logit" (also for "margin" where classes don't exclude one another, or scores) or "probability"
-    )
 
     def of(self, states: Tensor) -> Tensor:
         """(..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
-        if self.what == "probability":
-            return self.head.probabilities(logits)[..., self.label]
-        if self.what == "logit" or not self.head.exclusive:
+        if not self.head.exclusive:
             return logits[..., self.label]
         others = [at for at in range(logits.shape[-1]) if at != self.label]
         return logits[..., self.label] - logits[..., others].amax(dim=-1)
@@ -100,21 +95,16 @@ class GapWord:
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
-def class_score(head: ClassHead, label: str | int, what: str = "margin") -> Asked:
-    """A class in each sentence, by its name in `head.labels` or its number; what: "margin", "logit" or "probability".
-
-    Raises ValueError for a class that isn't there.
-    """
-    if what not in ("margin", "logit", "probability"):
-        raise ValueError(f'what must be "margin", "logit" or "probability", got {what!r}.')
+def class_score(head: ClassHead, label: str | int) -> Asked:
+    """A class in each sentence, by its name in `head.labels` or its number. Raises ValueError for a class that isn't there."""
     number = head.number(label)
-    return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
+    return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
-def tag_score(head: TagHead, word: Word, label: str | int, what: str = "margin") -> Asked:
-    """A tag of one of the sentence's words, whose logits are the mean over its tokens; label, what: as in `class_score`."""
+def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
+    """A tag of one of the sentence's words, whose logits are the mean over its tokens."""
     number = head.number(label)
-    return lambda sentence: ClassScore(word.positions, head, number, what)
+    return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:

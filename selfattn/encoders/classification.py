@@ -59,21 +59,12 @@ class ClassHead:
     def _raw(self, states: Tensor) -> Tensor:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
-    def probabilities(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another.
-
-        Raises ValueError for a regression.
-        """
-        if not self.activation:
-            raise ValueError(
-                f"{self.encoder.title} was trained for regression: its answers are scores, which have no probability. Ask for "
-                '"logit".'
-            )
-        return logits.softmax(-1) if self.exclusive else logits.sigmoid()
-
     def answers(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to what transformers' pipeline shows: probabilities, or a regression's scores."""
-        return self.probabilities(logits) if self.activation else logits
+        """(..., n_labels) logits to what transformers' pipeline shows: a regression's scores, or probabilities.
+
+        They sum to 1 where the classes exclude one another.
+        """
+        return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
         """The class of this name or number (an int, or digits that are no class's name); numbers count from 0.
@@ -106,7 +97,7 @@ class TagHead(ClassHead):
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
             best = int(logits.argmax())
-            rows.append((word.label, self.labels[best], float(self.probabilities(logits)[best])))
+            rows.append((word.label, self.labels[best], float(self.answers(logits)[best])))
         return pd.DataFrame(rows, columns=["word", "tag", "probability"])
 
 

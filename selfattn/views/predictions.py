@@ -78,7 +78,9 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     python = _python(f"class_score(load_class_head(encoder), {number})", "classification")
     what, kind = "the score", "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     if sentence.pair is not None and len(head.labels) == 1:
-        share = f" ({numbers.weight(float(logits[0].sigmoid()))} after CrossEncoder's sigmoid)" if head.sigmoid else ""
+        share = (
+            f" ({numbers.decimal(float(logits[0].sigmoid()), 3)} after CrossEncoder's sigmoid)" if head.sigmoid else ""
+        )
         answer, table = f"{named}score {numbers.decimal(float(logits[0]))}{share}", table[:0]
     else:
         what, write = f"the {kind} of {head.labels[number]}", numbers.weight if head.activation else numbers.decimal

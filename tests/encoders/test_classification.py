@@ -7,7 +7,6 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, pipelin
 
 from selfattn import load_encoder
 from selfattn.analysis.explaining import explain
-from selfattn.analysis.targets import class_score
 from selfattn.encoders import classification
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, fill, save_tiny
@@ -47,7 +46,7 @@ def test_the_logits_and_probabilities_are_the_whole_models(folder):
     head = load_class_head(encoder)
     logits = head.logits(encoder.encode(TEXT).states[-1])
     torch.testing.assert_close(logits, whole(encoder), atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(head.probabilities(logits), whole(encoder).softmax(-1), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(head.answers(logits), whole(encoder).softmax(-1), atol=1e-5, rtol=1e-5)
     assert head.labels == CLASSES and head.exclusive
 
 
@@ -55,7 +54,7 @@ def test_classes_that_do_not_exclude_one_another_have_a_sigmoid_each(folder):
     encoder = folder({"problem_type": "multi_label_classification"})
     head = load_class_head(encoder)
     logits = head.logits(encoder.encode(TEXT).states[-1])
-    torch.testing.assert_close(head.probabilities(logits), 1 / (1 + (-whole(encoder)).exp()), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(head.answers(logits), 1 / (1 + (-whole(encoder)).exp()), atol=1e-5, rtol=1e-5)
     assert not head.exclusive
 
 
@@ -116,10 +115,6 @@ def test_a_regression_has_scores_and_no_probability(tmp_path):
     assert explain(encoder, sentence, question.asked(sentence), heads=()).number == pytest.approx(
         float(expected[1]), abs=1e-5
     )
-    with pytest.raises(
-        ValueError, match="was trained for regression: its answers are scores, which have no probability"
-    ):
-        explain(encoder, sentence, class_score(head, "neutral", "probability")(sentence), heads=())
 
 
 @pytest.mark.parametrize("labels", [{"1": "A", "2": "B", "3": "C"}, {"0": "A", "2": "B", "3": "C"}])

@@ -16,7 +16,7 @@ from selfattn.analysis.targets import class_score
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.heads_on_top import NoHead
-from selfattn.numbers import decimal, weight
+from selfattn.numbers import decimal
 from selfattn.views.predictions import class_question, first_asked
 from tests.encoders.test_loading import change_config
 
@@ -86,7 +86,7 @@ def test_one_label_is_a_score_of_two_texts_alone(saved):
     sentence = encoder.encode(QUERY, DOCUMENT)
     asked, share = (
         class_question(head, sentence, where=" in document 2"),
-        weight(theirs.predict([(QUERY, DOCUMENT)]).item()),
+        decimal(theirs.predict([(QUERY, DOCUMENT)]).item(), 3),
     )
     answer = f"Document 2: score {decimal(raw)} ({share} after CrossEncoder's sigmoid)"
     assert (asked.answer, asked.what) == (answer, "the score")
