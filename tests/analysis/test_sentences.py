@@ -14,7 +14,7 @@ from selfattn.analysis import explaining
 from selfattn.analysis import sentences as own
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.sentences import is_long, sentence_spans, sentences_of
-from selfattn.analysis.targets import changed, class_score, similarity
+from selfattn.analysis.targets import class_score, similarity
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import load_pooling
@@ -139,14 +139,6 @@ def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
     assert len(found.words) == len(tokens.words)
     twice = replace(found, by_sentence=found.by_sentence * 1e6)
     assert twice.named == ()
-
-
-def test_a_sentence_that_is_hidden_already_changes_nothing(encoder):
-    tokens, pooling = encoder.tokenize(TEXT), load_pooling(encoder)
-    first = sentences_of(tokens)[0].positions
-    target = similarity(encoder, pooling, "Mud.")(tokens)
-    once, twice = changed(encoder, tokens, target, [first, (*first, *first)]).tolist()
-    assert once == pytest.approx(twice, abs=1e-6)
 
 
 def test_the_sentence_that_answers_a_query_is_named(encoder):

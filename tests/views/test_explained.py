@@ -68,11 +68,6 @@ def test_no_sentence_and_no_word_is_named_within_the_noise(hidden):
     assert not any(word["number"] for each in row["words"] for word in each["words"])
 
 
-def test_a_nil_effect_names_nothing(hidden):
-    nothing = replace(hidden, by_sentence=torch.zeros(3), level=torch.zeros(3))
-    assert shown(("", nothing)).finding.startswith("No sentence matters")
-
-
 def test_a_query_and_a_document_are_two_texts(encoder, hidden):
     tokens = encoder.tokenize("Who sat", TEXT)
     pair = replace(
