@@ -80,7 +80,7 @@ class Explained:
                 effect,
                 level,
                 at in named,
-                s.words[0] in words,
+                not words.isdisjoint(s.words),
             )
             for at, (s, effect, level) in enumerate(zip(self.sentences, self.by_sentence.tolist(), self.level.tolist()))
         ]
@@ -133,9 +133,11 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """The change of the target with each sentence hidden; and its noise level."""
+    """The change of the target with each sentence hidden, but for a word that is asked about; and its noise level."""
     draws, own = draws_for(tokens, sentences)
-    values = changed(encoder, tokens, target, [(), *(each.positions for each in sentences), *draws], progress=progress)
+    asked = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
+    hidden = [[p for p in each if p not in asked] for each in ((), *(each.positions for each in sentences), *draws)]
+    values = changed(encoder, tokens, target, hidden, progress=progress)
     effect, drawn = (values[1:] - values[0]).tensor_split([len(sentences)])
     return effect, torch.stack([drawn[place].abs().amax() if place else effect.new_tensor(torch.nan) for place in own])
 

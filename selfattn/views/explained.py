@@ -61,24 +61,24 @@ def _by_sentence(
     named, opened = {*found.named}, {*found.words}
     own = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in own], own[0][1].positions[0]
+    closed = {at for at, each in own if opened.isdisjoint(each.words)}
     parts: list[dict[str, Any]] = []
     for n, (at, each) in enumerate(own, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
-        within = "" if at in named or each.words[0] not in opened else " Within it, so no word is named."
+        within = "" if at in named else " Within it, so no word is named."
+        more = " Its words were not hidden one by one." if at in closed else within
         parts.append(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
                 "depth": _percent(effect, largest), "level": abs(_percent(level, largest)), "number": write(effect),
-                "tip": f"Sentence {n} of {len(own)}: change of {what} {write(effect)}. {noise}{within}",
+                "tip": f"Sentence {n} of {len(own)}: change of {what} {write(effect)}. {noise}{more}",
                 "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
             }
         )  # fmt: skip
-        if each.words[0] not in opened:
-            parts[-1]["tip"] += " Its words were not hidden one by one."
     for word, place in zip(words, places):
         at, _ = own[n := max(0, bisect_right(starts, place) - 1)]
-        if found.sentences[at].words[0] in opened:
+        if at not in closed:
             parts[n]["words"].append(word if at in named else {**word, "number": ""})
     tokens = read = parts[-1]["stop"]
     if whole:

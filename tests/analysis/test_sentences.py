@@ -14,7 +14,7 @@ from selfattn.analysis import explaining
 from selfattn.analysis import sentences as own
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.sentences import is_long, sentence_spans, sentences_of
-from selfattn.analysis.targets import class_score, similarity
+from selfattn.analysis.targets import Along, changed, class_score, similarity
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import load_pooling
@@ -139,6 +139,18 @@ def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
     assert len(found.words) == len(tokens.words)
     twice = replace(found, by_sentence=found.by_sentence * 1e6)
     assert twice.named == ()
+
+
+def test_the_word_that_is_asked_about_stays_in_its_sentence(encoder):
+    tokens = encoder.tokenize(SMALL)
+    parts = sentences_of(tokens)
+    word = parts[1].words[0]
+    target = Along(word.positions, torch.ones(encoder.d_model))
+    found = explain(encoder, tokens, target, heads=(), sentences=parts)
+    others = [p for p in parts[1].positions if p not in word.positions]
+    before, after = changed(encoder, tokens, target, [(), others]).tolist()
+    assert float(found.by_sentence[1]) == pytest.approx(after - before, abs=1e-6)
+    assert found.level.isfinite().all() and found.sentence_frame["opened"].all()
 
 
 def test_the_sentence_that_answers_a_query_is_named(encoder):
