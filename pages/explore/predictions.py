@@ -297,9 +297,9 @@ def show_words(panel: Panel) -> None:
 
     def choose(_: str, place: Any) -> None:
         _link(session.PASSAGE, named, places.index(place) if place in places else -1)
-        st.rerun(["words"])
+        st.rerun(["hidden words"])
 
-    show_panel(panel, key="words", choose=choose, states=("opened",))
+    show_panel(panel, key="hidden words", choose=choose, states=("opened",))
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
@@ -380,7 +380,7 @@ else:
     this_page().python = copied(encoder, found)
     kept = stored_report(UnrelatedPairs, encoder) if two_texts else None
     answer = beside(found[first].number, kept and kept.report) if two_texts else ""
-    show_part("words", partial(show_words, views.words(found, answer)))
+    show_part("hidden words", partial(show_words, views.words(found, answer)))
 if any(each.notes for each in found.values()):
     st.info("No head can be removed from this encoder.")
     say("\n".join(found[first].notes))

@@ -282,8 +282,9 @@ _HIDING = (
 
 _HIDING_SENTENCES = (
     "A sentence is hidden from everything, all its tokens at once, as padding is: no token attends to it, positions stay, and a "
-    "mean over tokens leaves it out; a word whose tag is asked about stays. A sentence ends after a full stop, a question or an exclamation mark before a blank and no "
-    "lower-case letter, and at a line break; not after a single letter or a common short form.",
+    "mean over tokens leaves it out; a word whose tag is asked about stays. A sentence ends after a full stop, a question or an "
+    "exclamation mark before a blank and no lower-case letter, and at a line break; not after a single letter or a common short "
+    "form.",
     f"Noise level of a sentence: the largest change in {DRAWS} draws of at least as many tokens, in words from anywhere in the "
     "text. A sentence that is no more than its number of words passes it once in 20. Fewer than three sentences have none.",
     f"Then each word of the {OPENED} sentences of the largest changes is hidden alone. Words of a sentence within its noise "
