@@ -137,17 +137,19 @@ def check_cross_encoder(folder: Path) -> str:
 
     Returns the function that its `predict` applies to a score; "" where the folder isn't a CrossEncoder's.
     """
-    settings = read_json(folder / WHOLE_FILE, "pooling", {})
+    settings, usual = read_json(folder / WHOLE_FILE, "pooling", {}), ""
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
+        usual = "Sigmoid"
     old = read_json(folder / "config.json", "pooling", {})  # old versions wrote it there
-    names = (
-        (settings, "activation_fn"),
-        (old.get("sentence_transformers"), "activation_fn"),
-        (old, "sbert_ce_default_activation_function"),
+    within = old.get("sentence_transformers")
+    named = (
+        settings.get("activation_fn"),
+        within.get("activation_fn") if isinstance(within, dict) else None,
+        old.get("sbert_ce_default_activation_function"),
     )
-    return next((str(where[name]) for where, name in names if isinstance(where, dict) and where.get(name)), "")
+    return str(next(filter(None, named), usual))
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
