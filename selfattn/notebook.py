@@ -19,7 +19,6 @@ import pandas as pd
 from selfattn import numbers
 from selfattn import tidy_tables as tidy
 from selfattn.analysis.explaining import Explained
-from selfattn.analysis.hidden_sentences import HiddenSentences
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.word_map import word_map
@@ -37,12 +36,11 @@ from selfattn.panel import Look, Panel
 from selfattn.stored_reports import stored
 from selfattn.views import similar as similar_view
 from selfattn.views.all_heads import every_head, small_maps
+from selfattn.views.explained import explained_data
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
-from selfattn.views.long_text import Row, long_text
 from selfattn.views.main_view import main_view
 from selfattn.views.one_head import head_maps
-from selfattn.views.shaded import Tint, shaded_data
 from selfattn.words import shared_words
 
 
@@ -172,24 +170,12 @@ def hidden_words(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer.
+    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer; or each sentence.
 
-    found: the line to print for each sentence, and its result. Numbers: `tidy_tables.explained_words_frame`.
-    Limit: single words don't add up (`Explained.together`).
+    found: the line to print for each text, and its result. Numbers: `tidy_tables.explained_words_frame`,
+    `Explained.sentence_frame`. Limit: single words and sentences don't add up (`Explained.together`).
     """
-    frame = tidy.explained_words_frame(found)
-    tint = Tint("effect", numbers.change, "change {}", float(frame["effect"].abs().max()) or 1.0)
-    return chart(shaded(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint), theme))
-
-
-def hidden_sentences(found: Mapping[str, HiddenSentences], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Long texts, each sentence shaded by the effect of hiding it on the encoder's own answer, over its noise level.
-
-    found: the line to print for each text, and its result. Numbers: `HiddenSentences.frame`.
-    Limit: sentences that say the same cover for one another.
-    """
-    rows = [Row(line, hidden) for line, hidden in found.items()]
-    return chart(long_text("the answer", numbers.change, rows), theme)
+    return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
 
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:

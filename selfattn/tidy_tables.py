@@ -45,12 +45,14 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
+PARTS = ("", " (query)", " (document)")  # after a line: of one text, of two
+
+
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """One row per word: said, text, gap (a blank stands before it), effect (on the target, of hiding it), kind.
+    """One row per word: said, text, gap (a blank stands before it), effect (on the target, of hiding it), kind, at (character).
 
     said: the line to print for each sentence, and its result; two texts have a line each. kind: "chosen" for the word asked
-    about, whose effect is NaN and whose text joins its tokens; "punctuation" or "word". A special token that was typed, such as
-    the mask, keeps its place.
+    about, whose effect is NaN; "punctuation" or "word". A special token that was typed, such as the mask, keeps its place.
     """
     rows = []
     for line, found in said.items():
@@ -62,11 +64,10 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
             if special and own is not None
         ]
         for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
-            asked = word not in effects and not {*found.target.positions}.isdisjoint(word.positions)
-            text = word.label if word in effects else "".join(sentence.tokens[p] for p in word.positions)
-            part = "" if sentence.pair is None else (" (query)", " (document)")[sentence.segments[word.start] or 0]
-            rows.append((line + part, word, text, effects.get(word, math.nan), asked))
-    return sentence_words(rows, "said", "effect")
+            asked = word not in effects and {*found.target.positions} <= {*word.positions}
+            part = "" if sentence.pair is None else PARTS[1:][sentence.segments[word.start] or 0]
+            rows.append((line + part, word, word.label, effects.get(word, math.nan), asked))
+    return sentence_words(rows, "said", "effect").assign(at=[word.at for _, word, *_ in rows])
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:

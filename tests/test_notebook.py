@@ -11,7 +11,6 @@ import torch
 
 from selfattn import Head, TextError, notebook
 from selfattn.analysis.explaining import explain
-from selfattn.analysis.hidden_sentences import hidden_sentences
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
@@ -110,9 +109,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder):
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], **at),
         "explained_words": notebook.explained_words({"the cosine": found}, **look),
-        "hidden_sentences": notebook.hidden_sentences(
-            {"the cosine": hidden_sentences(encoder, sentence, found.target)}, **look
-        ),
         "similar": notebook.similar(embedder, *PAIR, **look),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at),
         "all_heads": notebook.all_heads(encoder, PAIR[0], **look),

@@ -55,14 +55,14 @@ def test_each_heads_number_stands_beside_its_own_name():
 
 
 def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):
-    sentence, asked = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2, 3))
+    sentence, asked = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
     assert heads["effect"].tolist() == torch.tensor([0.5, -0.3, 0.05, 0.1]).tolist()
     assert heads["how"].tolist() == ["by gradient", "exact", "by gradient", "exact"]
     words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::2], target=asked)})
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
-    assert words["kind"].tolist() == ["word", "chosen", "chosen", "word"] and words["gap"].tolist() == [
+    assert words["kind"].tolist() == ["word", "chosen", "word", "word"] and words["gap"].tolist() == [
         False,
         True,
         True,

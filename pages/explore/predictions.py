@@ -1,7 +1,7 @@
 """Predictions: the encoder's own answer (a class, a score, a cosine, a tag, a gap), and the words and heads it rests on."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from torch.nn.functional import cosine_similarity
 
 from selfattn import numbers
 from selfattn.analysis.explaining import Explained, explain, removed_in_turn
-from selfattn.analysis.hidden_sentences import HiddenSentences, hidden_sentences, is_long
+from selfattn.analysis.sentences import is_long, sentences_of
 from selfattn.charts.labels import isolated
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import SHORT
@@ -41,22 +41,12 @@ from selfattn.scan.uploads import TAKEN, read_table
 from selfattn.senses import TargetReport, UnrelatedPairs, over_sentences
 from selfattn.stored_reports import made_once
 from selfattn.views import predictions as views
-from selfattn.views.long_text import Row, long_text, lost
+from selfattn.views.explained import lost
 from selfattn.views.predictions import Question
 from selfattn.views.similar import beside, similar
-from selfattn.words import Word
+from selfattn.words import numbered
 
 T = TypeVar("T")
-ASKED = {
-    "class": "A class",
-    "pair": "Query and document",
-    "similarity": "Two sentences",
-    "tag": "A tag",
-    "gap": "A gap",
-}
-
-
-FIRST_FIELD = {"pair": "Query", "similarity": "Sentence A"}  # by what is asked; of the others "Sentence"
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
@@ -67,13 +57,12 @@ def pick_question(encoder: Encoder) -> list[Question]:
         session.ASKED.set(first)  # of another encoder what it was trained for, until the visitor asks something else
     before.set(first)
     with this_page().beside:
-        kind = segmented("What is asked", ASKED, default=first, key=session.ASKED)
+        names = {kind: name for kind, (name, *_) in KINDS.items()}
+        kind = segmented("What is asked", names, default=first, key=session.ASKED)
     this_page().own = st.container(horizontal=True, gap="medium")
-    text = _field(FIRST_FIELD.get(kind, "Sentence"), FIRST.first, session.A)
+    _, label, ask = KINDS[kind]
     try:
-        questions = {"class": _class, "pair": _pair, "similarity": _similarity, "tag": _tag, "gap": _gap}[kind](
-            encoder, text
-        )
+        questions = ask(encoder, _field(label, FIRST.first, session.A))
     except TextError as error:  # one that would be cut, or has another gap
         show_error(error)
         st.stop()
@@ -87,7 +76,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 def _field(label: str, first: str, key: session.Key) -> str:
     """A field for a text of any length: one of a single line would glue pasted lines together."""
-    return this_page().own.text_area(label, first, key=key, bind="query-params", width=370, height=90)
+    return this_page().own.text_area(label, first, key=key, bind="query-params", width=350, height=90)
 
 
 def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
@@ -107,30 +96,48 @@ def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
     return found
 
 
-def _class(encoder: Encoder, text: str) -> list[Question]:
-    head = _of_folder(encoder, "classification head", load_class_head)
-    sentence, options = encode_or_stop(encoder, text, "The sentence"), head.labels
-    _, first = views.class_question(head, sentence).key
-    session.CLASS.keep_within(options, options[first])
+def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any) -> Any:
+    """A picker in the row of pickers."""
     with this_page().beside:
-        label = st.selectbox("Class", options, first, key=session.CLASS, bind="query-params", width=200)
-    return [views.class_question(head, sentence, label)]
+        return st.selectbox(label, options, first, key=key, width=200, **more)
 
 
-def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """A class head asked with a query and one or two documents: a cross-encoder's score."""
+def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
+    """The place among the options of what the address names; it stays there. Says where the link names something else.
+
+    shown: what the page shows instead. missing: a sentence with {} for what is missing.
+    """
+    asked = st.query_params.get(key, "")
+    found = asked in options
+    say_what_is_missing(key, options, asked if found else shown, missing.format)
+    this_page().address[key] = asked if found else None
+    return options.index(asked) if found else None
+
+
+def _link(key: session.Key, options: Sequence[str], at: Any) -> None:
+    """Keep in the address what the visitor chose in a figure. It comes from a browser: another place is passed over."""
+    if at is None or (type(at) is int and 0 <= at < len(options)):
+        note_in_address({key: None if at is None else options[at]})
+
+
+def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
+    """A class of a text, or of a text with each of these."""
     head = _of_folder(encoder, "classification head", load_class_head)
-    texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
-    named = [text for text in texts if text.strip()] or texts[:1]
-    read = [encode_or_stop(encoder, query, f"Document {n}", pair=text) for n, text in enumerate(named, 1)]
+    named = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
+    read = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(named, pairs)]
     label = None
     if len(head.labels) > 1:
         _, first = views.class_question(head, read[0]).key
         session.CLASS.keep_within(head.labels, head.labels[first])
-        with this_page().beside:
-            label = st.selectbox("Class", head.labels, first, key=session.CLASS, bind="query-params", width=200)
-    where = [f" in document {n}" for n in (1, 2)] if len(read) == 2 else [""]
+        label = _pick("Class", head.labels, first, session.CLASS, bind="query-params")
+    where = [f" in {name.lower()}" if len(read) > 1 else "" for name in named]
     return [views.class_question(head, sentence, label, own) for sentence, own in zip(read, where)]
+
+
+def _pair(encoder: Encoder, query: str) -> list[Question]:
+    """A class head asked with a query and one or two documents: a cross-encoder's score."""
+    texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
+    return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
@@ -141,18 +148,17 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
         label_visibility="collapsed",
     )  # fmt: skip
     read = {name: _as_read(encoder, pooling, own, name) for name, own in (("A", text), ("B", other))}
-    sides = {name: encoding for name, (encoding, _) in read.items()}
-    whole = {name: text for name, (_, text) in read.items()}
-    cut = [name for name in sides if len(sides[name].ids) < len(whole[name].ids)]
-    if cut and all(len(each.ids) <= encoder.max_tokens for each in whole.values()):
+    cut = {name: whole for name, (encoding, whole) in read.items() if len(encoding.ids) < len(whole.ids)}
+    if cut and all(len(whole.ids) <= encoder.max_tokens for whole in cut.values()):
         all_read = replace(pooling, max_tokens=None)
-        vectors = [
-            [encoding.vector(encoder.n_layers, all_read.positions(encoding)) for encoding in texts]
-            for texts in (sides.values(), [cached_encode(encoder, each.text) for each in whole.values()])
-        ]
+        wholes = [cached_encode(encoder, whole.text) for _, whole in read.values()]
+        vectors = (
+            [each.vector(encoder.n_layers, all_read.positions(each)) for each in texts]
+            for texts in ([encoding for encoding, _ in read.values()], wholes)
+        )
         as_it_is, whole_cosine = (numbers.cosine(float(cosine_similarity(*own, dim=0))) for own in vectors)
         say(f"The cosine is {as_it_is}; read whole it would be {whole_cosine}.")
-    return views.similarity_questions(encoder, pooling, sides, {name: whole[name] for name in cut})
+    return views.similarity_questions(encoder, pooling, {name: encoding for name, (encoding, _) in read.items()}, cut)
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
@@ -177,22 +183,24 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
     """A tag of one word, with every word's tag above."""
     head = _of_folder(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
-    words = _words_or_stop(sentence)
-    found = head.tags(sentence)
-    surest, asked = views.most_certain(found), st.query_params.get(session.TAGGED)
-    at = words.index(asked) if asked in words else surest
-    this_page().address[session.TAGGED] = None if at == surest else words[at]
-    missing = "The link asks for the word {!r}, which the sentence hasn't got.".format
-    say_what_is_missing(session.TAGGED, words, words[at], missing)
-    with this_page().beside:
-        label = st.selectbox("Tag", head.labels, head.labels.index(found["tag"][at]), key=f"tag of {at}", width=150)
-    show_panel(views.tags(sentence, found, at), choose=partial(_choose_word, words), states=("word",))
+    words, found = _words_or_stop(sentence), head.tags(sentence)
+    surest = views.most_certain(found)
+    linked = _linked(
+        session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence hasn\'t got.'
+    )
+    at = surest if linked is None else linked
+    before = session.DEFAULT_OF.of(session.TAG)
+    if before.get() not in (None, text):  # it was chosen in another sentence
+        st.query_params.pop(session.TAG, None)
+    before.set(text)
+    own, likeliest = [f"{words[at]}: {label}" for label in head.labels], head.labels.index(found["tag"][at])
+    first = _linked(session.TAG, own, own[likeliest], 'The link asks for the tag "{}", which isn\'t there.')
+    label = _pick("Tag", head.labels, likeliest if first is None else first, f"tag of {words[at]} in {text}")
+    number = head.labels.index(label)
+    this_page().address[session.TAG] = None if number == likeliest else own[number]
+    choose = lambda _, to: _link(session.TAGGED, words, to)  # noqa: E731
+    show_panel(views.tags(sentence, found, at), key="tags", choose=choose, states=("word",))
     return [views.tag_question(head, sentence, at, label)]
-
-
-def _choose_word(words: Sequence[str], _: str, at: Any) -> None:
-    if type(at) is int and 0 <= at < len(words):  # it comes from a browser
-        note_in_address({session.TAGGED: words[at]})
 
 
 def _words_or_stop(tokens: Tokens) -> list[str]:
@@ -200,7 +208,7 @@ def _words_or_stop(tokens: Tokens) -> list[str]:
     if not tokens.words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
-    return views.words_of(tokens)
+    return numbered([word.text for word in tokens.words])
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
@@ -210,17 +218,23 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
     words = _words_or_stop(tokens)
     if (session.GAP.get() or 0) >= len(words):
         del st.session_state[session.GAP]
-    with this_page().beside:
-        gap = st.selectbox(
-            "Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key=session.GAP, bind="query-params",
-            width=150,
-        )  # fmt: skip
+    named = {"format_func": words.__getitem__, "bind": "query-params"}
+    gap = _pick("Mask", range(len(words)), min(1, len(words) - 1), session.GAP, **named)
     masked = encode_or_stop(encoder, replace_word(tokens, gap, head.mask_token), "The sentence")
     question = views.gap_question(head, masked, session.TARGET.get() or 0)
     token = question.answers["token"]
-    with this_page().beside:
-        st.selectbox("Word", range(len(token)), format_func=token.__getitem__, key=session.TARGET, width=150)
+    _pick("Word", range(len(token)), 0, session.TARGET, format_func=token.__getitem__)
     return [question]
+
+
+Ask = Callable[[Encoder, str], list[Question]]
+KINDS: dict[str, tuple[str, str, Ask]] = {  # its name, its first field, and what makes the questions
+    "class": ("A class", "Sentence", _class),
+    "pair": ("Query and document", "Query", _pair),
+    "similarity": ("Two sentences", "Sentence A", _similarity),
+    "tag": ("A tag", "Sentence", _tag),
+    "gap": ("A gap", "Sentence", _gap),
+}
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
@@ -236,7 +250,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
             show_error(error)
     make = partial(similar, encoder, first.sentence, second.sentence, unrelated=unrelated, code=this_page().python)
     costly = any(len(each.sentence.tokens) > SHORT for each in (first, second))
-    texts, names = zip(*((each.sentence.text, views.words_of(each.sentence)) for each in (first, second)))
+    texts, names = zip(*((each.sentence.text, _words(each)) for each in (first, second)))
     with place:
         found = cached(
             encoder, ("similar", *texts, unrelated is not None), lambda progress: make(progress=progress), "Hiding each word ...",
@@ -247,75 +261,83 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
-            st.caption("One pass over some 700 sentences. What is measured is kept.")
+            st.caption("One pass over some 700 sentences: a minute or two. What is measured is kept.")
+
+
+def _words(question: Question) -> list[str]:
+    return numbered([word.text for word in question.sentence.words])
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
     """The words of A and of B that the address hides, by their numbers."""
-    hidden: list[int | None] = []
-    for name, own, key in zip("AB", names, session.HIDE.values()):
-        asked = st.query_params.get(key, "")
-        hidden.append(own.index(asked) if asked in own else None)
-        missing = f"The link hides {{!r}}, which {name} hasn't got.".format
-        say_what_is_missing(key, own, asked if asked in own else "nothing hidden", missing)
-        this_page().address[key] = asked if asked in own else None
-    return hidden
+    return [
+        _linked(key, own, "nothing hidden", f'The link hides "{{}}", which {name} hasn\'t got.')
+        for own, (name, key) in zip(names, session.HIDE.items())
+    ]
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Keep the hidden words in the address. They come from a browser: what this figure doesn't offer is passed over."""
+    """Keep the hidden words in the address."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
     for key, own, at in zip(session.HIDE.values(), names, hidden):
-        if at is None or (type(at) is int and 0 <= at < len(own)):
-            note_in_address({key: None if at is None else own[at]})
+        _link(key, own, at)
     st.rerun(["two texts"])
 
 
-def explained(encoder: Encoder, question: Question, words: Sequence[Word] | None = None) -> Explained:
-    """The question's words (None: each) and heads, the chosen head run as well, from the cache or now."""
-    sentence, target = question.sentence, question.asked(question.sentence)
-    found = cached(
-        encoder, (*_key("explained", question), words is None),
-        lambda progress: explain(encoder, sentence, target, words=words, progress=progress), "Hiding each word ...",
-        costly=len(sentence.tokens) > SHORT,
-    )  # fmt: skip
-    return _with_chosen_head(encoder, question, found)
+def show_words(panel: Panel) -> None:
+    """The words or the sentences, with the sentence open that the address names."""
+    shown = panel.live.data if panel.live else {}
+    places = [[row, at] for row, own in enumerate(shown["rows"]) for at in range(len(own["words"])) if "read" in own]
+    named = [f"{row + 1}.{at + 1}" for row, at in places]
+    opened = _linked(session.PASSAGE, named, "the leading one", "The link opens sentence {}, which isn't there.")
+    if opened is not None and panel.live:
+        panel = replace(panel, live=panel.live.changed(opened=places[opened]))
+
+    def choose(_: str, place: Any) -> None:
+        _link(session.PASSAGE, named, places.index(place) if place in places else -1)
+        st.rerun(["hidden words"])
+
+    show_panel(panel, key="hidden words", choose=choose, states=("opened",))
 
 
-def sentences_explained(encoder: Encoder, question: Question) -> HiddenSentences:
-    """The question's sentences, the words of those that lead, and heads, likewise."""
-    text, target = question.sentence, question.asked(question.sentence)
-    make = partial(hidden_sentences, encoder, text, target)
-    title = "Hiding each sentence, then the words of those that matter most ..."
-    found = stoppable(encoder, _key("sentences", question), title, lambda progress: make(progress=progress))
-    return replace(found, explained=_with_chosen_head(encoder, question, found.explained))
-
-
-def _key(what: str, question: Question) -> tuple:
-    return (what, question.sentence.text, question.sentence.pair, len(question.sentence.ids), *question.key)
-
-
-def _with_chosen_head(encoder: Encoder, question: Question, found: Explained) -> Explained:
-    head = this_page().head
-    if found.heads.isnan().all() or found.heads[head].isfinite():
+def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
+    """The question's words (None: each), of long texts its sentences first; and heads, the chosen one run as well."""
+    sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
+    make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
+    key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
+    title = "Hiding each sentence, then the words of those that matter most ..." if long else "Hiding each word ..."
+    run = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
+    found = run(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
+    if session.HEAD.get() is None or found.heads.isnan().all() or found.heads[head].isfinite():
         return found
-    (without,) = cached(
-        encoder,
-        (*_key("without", question), head),
-        lambda _: removed_in_turn(encoder, question.sentence, found.target, [head]),
-    )
+    (without,) = cached(encoder, ("without", *key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]))
     heads = found.heads.clone()
     heads[head] = without - found.number
     return replace(found, heads=heads)
 
 
-def copied(question: Question, ask: str) -> str:
-    """Lines of Python that ask the question of `encoder` by the function `ask`, and keep the answer in `found`."""
-    texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)
-    sentence = f"sentence = encoder.encode({texts})"
-    return f"{question.python}\n{sentence}\nfound[{question.said!r}] = {ask}(encoder, sentence, asked(sentence))"
+def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
+    """Lines of Python that ask the questions and draw the answers in a notebook."""
+    asked = []
+    for question, each in found.items():
+        texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)
+        more = ", sentences=sentences_of(sentence)" if each.sentences else ""
+        asked += [
+            f"sentence = encoder.encode({texts})",
+            question.python,
+            f"found[{question.said!r}] = explain(encoder, sentence, asked(sentence){more})",
+        ]
+    long = any(each.sentences for each in found.values())
+    return lines(
+        "from selfattn.analysis.explaining import explain",
+        *(["from selfattn.analysis.sentences import sentences_of"] if long else []),
+        load(encoder),
+        "found = {}",
+        *asked,
+        "notebook.explained_words(found)",
+    )
 
 
 def show_over_table(encoder: Encoder, question: Question) -> None:
@@ -344,50 +366,33 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
 
 
 encoder = this_page().encoder
+this_page().address |= dict.fromkeys((*session.HIDE.values(), session.PASSAGE, session.TAGGED, session.TAG))
 questions = pick_question(encoder)
-this_page().address |= dict.fromkeys(session.HIDE.values())
-first = questions[0]
-if any(is_long(question.sentence) for question in questions):
-    this_page().python = lines(
-        "from selfattn.analysis.hidden_sentences import hidden_sentences",
-        load(encoder),
-        "found = {}",
-        *(copied(question, "hidden_sentences") for question in questions),
-        "notebook.hidden_sentences(found)",
-    )
-    hidden = {question: sentences_explained(encoder, question) for question in questions}
-    rows = [Row(question.where, each, question.whole) for question, each in hidden.items()]
-    cosine = first.key[0] == "similarity"
-    kept = stored_report(UnrelatedPairs, encoder) if cosine else None
-    answer = beside(rows[0].hidden.number, kept and kept.report) if cosine else ""
-    show_panel(long_text(first.what, first.write, rows, answer))
-    found = {question: each.explained for question, each in hidden.items()}
-elif first.key[0] == "similarity":
+first, long = questions[0], any(is_long(question.sentence) for question in questions)
+two_texts = first.key[0] == "similarity"
+if two_texts and not long:
     texts = ", ".join(repr(question.sentence.text) for question in questions)
     this_page().python = lines(load(encoder), f"notebook.similar(encoder, {texts})")
     show_part("two texts", partial(show_similar, encoder, *questions))
-    found = {question: explained(encoder, question, words=()) for question in questions}
+    found = {question: explained(encoder, question, long, ()) for question in questions}
 else:
-    found = {question: explained(encoder, question) for question in questions}
-    this_page().python = lines(
-        "from selfattn.analysis.explaining import explain",
-        load(encoder),
-        "found = {}",
-        *(copied(question, "explain") for question in questions),
-        "notebook.explained_words(found)",
-    )
-    show_panel(views.words(found))
+    found = {question: explained(encoder, question, long) for question in questions}
+    this_page().python = copied(encoder, found)
+    kept = stored_report(UnrelatedPairs, encoder) if two_texts else None
+    answer = beside(found[first].number, kept and kept.report) if two_texts else ""
+    show_part("hidden words", partial(show_words, views.words(found, answer)))
 if any(each.notes for each in found.values()):
     st.info("No head can be removed from this encoder.")
-    say("\n".join(found[questions[0]].notes))
+    say("\n".join(found[first].notes))
     panels = []
 else:
-    panels = [views.heads(question, found[question], str(this_page().head), encoder.dtype) for question in questions]
-if len(questions[0].answers):
-    panels.append(views.answers(questions[0]))
+    chosen = session.HEAD.get() and this_page().head
+    panels = [views.heads(own, each, str(chosen or each.leading[0]), encoder.dtype) for own, each in found.items()]
+if len(first.answers):
+    panels.append(views.answers(first))
 for panel, place in zip(panels, side_by_side(len(panels))):
     with place:
         show_panel(panel)
-if questions[0].key[0] != "tag":  # of one word of this sentence
+if first.key[0] != "tag":  # of one word of this sentence
     with st.expander("Over many of your sentences"):
-        show_over_table(encoder, questions[0])
+        show_over_table(encoder, first)

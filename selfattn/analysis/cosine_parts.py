@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
-from selfattn.analysis.targets import changed, without
+from selfattn.analysis.targets import changed
 from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import Tokens
@@ -125,13 +125,8 @@ def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, 
 
     [i + 1, j + 1]: word i of a and word j of b; NaN where no token of the vector would be left. Raises TextError.
     """
-    sides = []
+    vectors = []
     for half, side in enumerate((a, b)):
-        target = SentenceVector(pooling.positions(side))
-        left = [bool(without(target, word.positions).positions) for word in side.words]
-        hidden = [(), *(word.positions for word, some in zip(side.words, left) if some)]
-        found = changed(encoder, side, target, hidden, progress=half_of(progress, half))
-        vectors = found.new_full((len(left) + 1, found.shape[1]), torch.nan)
-        vectors[[True, *left]] = found
-        sides.append(vectors)
-    return sides[0] @ sides[1].T
+        target, hidden = SentenceVector(pooling.positions(side)), [(), *(word.positions for word in side.words)]
+        vectors.append(changed(encoder, side, target, hidden, progress=half_of(progress, half)))
+    return vectors[0] @ vectors[1].T

@@ -1,8 +1,11 @@
-"""Which words and heads an encoder's own answer in a sentence rests on: each hidden or removed, and the answer looked at again.
+"""Which words, sentences and heads an encoder's own answer rests on: each hidden or removed, and the answer looked at again.
 
 The answer is a target, one number (targets.py). A word is hidden from everything, as padding is, and each is run; heads are
 ranked by gradient, and those that lead are run. What it doesn't say: single words don't add up, so all of them hidden at once
 stands beside the sum; without a word or a head the others run on what they were not trained for.
+Of a long text each sentence is hidden whole first. Its noise level is the largest effect of 19 draws of at least as many tokens,
+in words from anywhere in its segment: a sentence that is no more than its number of words passes it once in 20. Sentences that
+say the same thing cover for one another, so neither may pass.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (by gradient).
 """
@@ -10,16 +13,21 @@ Sources: Li et al. 2016, "Understanding Neural Networks through Representation E
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import torch
 from torch import Tensor
 
 from selfattn.analysis.gradients import LEADING, gradients
+from selfattn.analysis.sentences import Sentence, draws_for
 from selfattn.analysis.targets import Target, changed, without
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
+
+OPENED = 8  # sentences whose words are hidden one by one
+NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +43,9 @@ class Explained:
     by_gradient: Tensor  # (n_layers, n_heads): without each head, to first order; NaN where heads can't be removed
     heads: Tensor  # (n_layers, n_heads): the same, run; NaN for those that weren't
     notes: tuple[str, ...]
+    sentences: tuple[Sentence, ...] = ()  # that were hidden whole
+    by_sentence: Tensor = NONE  # (n_sentences,): with each hidden; NaN where nothing would be left
+    level: Tensor = NONE  # (n_sentences,): its noise level; NaN in a segment of fewer than three sentences
 
     @property
     def order(self) -> list[int]:
@@ -48,28 +59,61 @@ class Explained:
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The sentences at or above their noise level, the largest effect first."""
+        above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
+        return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
+
+    @property
+    def sentence_frame(self) -> pd.DataFrame:
+        """A row a sentence: place, text, segment, start, stop (tokens), effect, level, named, opened (its words were hidden)."""
+        named, words = {*self.named}, {*self.words}
+        columns = ["place", "text", "segment", "start", "stop", "effect", "level", "named", "opened"]
+        rows = [
+            (
+                at,
+                s.text,
+                s.segment,
+                s.positions[0],
+                s.positions[-1] + 1,
+                effect,
+                level,
+                at in named,
+                not words.isdisjoint(s.words),
+            )
+            for at, (s, effect, level) in enumerate(zip(self.sentences, self.by_sentence.tolist(), self.level.tolist()))
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
 
 def explain(
     encoder: Encoder,
     sentence: Tokens,
     target: Target,
     *,
+    sentences: Sequence[Sentence] = (),
     words: Sequence[Word] | None = None,
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
     """Hide each word of a sentence from everything, and remove heads, and see how its target changes.
 
-    sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. words: those that are hidden (None: each). heads: those
-    that are run (None: the eight that lead by gradient). progress(done, total) counts the passes over words. Raises TextError.
+    sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. words: those that are hidden (None: each). sentences: of
+    `sentences_of`; each is hidden first, and then only the words of the eight whose effects are largest. heads: those that are
+    run (None: the eight that lead by gradient). progress(done, total) counts passes over sentences and words. Raises TextError.
     """
+    by_sentence = level = NONE
+    if sentences:
+        by_sentence, level = _hidden_sentences(encoder, sentence, target, sentences, half_of(progress, 0))
+        largest = by_sentence.abs().nan_to_num(nan=-1.0).argsort(descending=True, stable=True)[:OPENED]
+        words = [word for at in sorted(largest.tolist()) for word in sentences[at].words]
+        progress = half_of(progress, 1)
     words = tuple(
         word for word in (sentence.words if words is None else words) if without(target, word.positions).positions
     )
     every = [position for word in words for position in word.positions]
-    some_left = bool(without(target, every).positions)
-    hidden = [(), *(word.positions for word in words), *([every] if some_left else [])]
-    values = changed(encoder, sentence, target, hidden, progress=progress)
+    values = changed(encoder, sentence, target, [(), *(word.positions for word in words), every], progress=progress)
     number, effect = float(values[0]), values[1:] - values[0]
     by_gradient = torch.full((encoder.n_layers, encoder.n_heads), torch.nan)
     run, notes = by_gradient.clone(), []
@@ -81,9 +125,21 @@ def explain(
     except NotRecomputable as error:
         notes.append(str(error))
     return Explained(
-        sentence=sentence, target=target, number=number, words=words, effect=effect[: len(words)],
-        together=float(effect[-1]) if some_left else float("nan"), by_gradient=by_gradient, heads=run, notes=tuple(notes),
+        sentence=sentence, target=target, number=number, words=words, effect=effect[:-1], together=float(effect[-1]),
+        by_gradient=by_gradient, heads=run, notes=tuple(notes), sentences=tuple(sentences), by_sentence=by_sentence, level=level,
     )  # fmt: skip
+
+
+def _hidden_sentences(
+    encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
+) -> tuple[Tensor, Tensor]:
+    """The change of the target with each sentence hidden, but for a word that is asked about; and its noise level."""
+    draws, own = draws_for(tokens, sentences)
+    asked = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
+    hidden = [[p for p in each if p not in asked] for each in ((), *(each.positions for each in sentences), *draws)]
+    values = changed(encoder, tokens, target, hidden, progress=progress)
+    effect, drawn = (values[1:] - values[0]).tensor_split([len(sentences)])
+    return effect, torch.stack([drawn[place].abs().amax() if place else effect.new_tensor(torch.nan) for place in own])
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:

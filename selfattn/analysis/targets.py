@@ -64,24 +64,19 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """How far a class is ahead: its logit minus the largest of the others', its logit alone, or its probability.
+    """How far a class is ahead: its logit minus the largest of the others'.
 
-    Of a regression: its score, which is its logit; there is no probability (ValueError).
+    Of classes that don't exclude one another, or a regression's scores: its logit alone.
     """
 
     positions: tuple[int, ...]  # every token; of a tag, the word's
     head: ClassHead
     label: int
-    what: str = (
-        "margin"  # "logit" (also for "margin" where classes don't exclude one another, or scores) or "probability"
-    )
 
     def of(self, states: Tensor) -> Tensor:
         """(..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
-        if self.what == "probability":
-            return self.head.probabilities(logits)[..., self.label]
-        if self.what == "logit" or not self.head.exclusive:
+        if not self.head.exclusive:
             return logits[..., self.label]
         others = [at for at in range(logits.shape[-1]) if at != self.label]
         return logits[..., self.label] - logits[..., others].amax(dim=-1)
@@ -100,21 +95,16 @@ class GapWord:
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
-def class_score(head: ClassHead, label: str | int, what: str = "margin") -> Asked:
-    """A class in each sentence, by its name in `head.labels` or its number; what: "margin", "logit" or "probability".
-
-    Raises ValueError for a class that isn't there.
-    """
-    if what not in ("margin", "logit", "probability"):
-        raise ValueError(f'what must be "margin", "logit" or "probability", got {what!r}.')
+def class_score(head: ClassHead, label: str | int) -> Asked:
+    """A class in each sentence, by its name in `head.labels` or its number. Raises ValueError for a class that isn't there."""
     number = head.number(label)
-    return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
+    return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
-def tag_score(head: TagHead, word: Word, label: str | int, what: str = "margin") -> Asked:
-    """A tag of one of the sentence's words, whose logits are the mean over its tokens; label, what: as in `class_score`."""
+def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
+    """A tag of one of the sentence's words, whose logits are the mean over its tokens."""
     number = head.number(label)
-    return lambda sentence: ClassScore(word.positions, head, number, what)
+    return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
@@ -144,12 +134,13 @@ def changed(
 ) -> Tensor:
     """The target in copies of a sentence, each with its own positions hidden from everything and its own patches: (copies,).
 
-    The copies run in batches of about 4,096 tokens; progress(done, total) counts passes. Raises TextError, NotRecomputable for
-    patches.
+    NaN where none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total)
+    counts passes. Raises TextError, NotRecomputable for patches.
     """
     if patches is not None:
         encoder.check_patchable()
-    copies = list(zip(hidden, patches or [()] * len(hidden), strict=True))
+    left = [bool(without(target, gone).positions) for gone in hidden]
+    copies = [copy for copy, some in zip(zip(hidden, patches or [()] * len(hidden), strict=True), left) if some]
 
     def chunk(part: Sequence[tuple[Collection[int], Collection[Patch]]]) -> list[Tensor]:
         inputs = encoder.inputs([sentence] * len(part))
@@ -164,4 +155,7 @@ def changed(
                 encoder.check_finite(sentence, [each])
             return [each.of(left).cpu() for each, left in zip(own, kept)]
 
-    return torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))
+    found = torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))
+    values = found.new_full((len(left), *found.shape[1:]), torch.nan)
+    values[left] = found
+    return values

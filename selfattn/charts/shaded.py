@@ -5,48 +5,83 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import placed_words, wrapped
+from selfattn.charts.moved_word import Placed, Scale, placed_words, wrapped
 from selfattn.charts.sheet import Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 760  # pixels, as it is drawn unless asked otherwise
-TEXT, HEADING, SMALL = 18, 14, 12.5  # pixels of letters
+FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # pixels of letters
 LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between two sentences
+TALL = 36  # pixels of the largest effect of a sentence, up and down
 
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
     """All rows, one beneath the other, `width` pixels wide."""
-    sheet, width = Sheet(theme), width or WIDTH
+    sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
-    return sheet.drawn(width, math.ceil(rows(sheet, ramp, data["rows"], 0.0, width)))
-
-
-def rows(sheet: Sheet, ramp: Sequence[str], given: Sequence[Mapping[str, Any]], y: float, width: float) -> float:
-    """Draw rows from y on; returns where they end. ramp: the colours, from the deepest below 0 to the deepest above."""
-    theme = sheet.theme
-    for row in given:
+    if finding := data.get("finding"):
+        y = sheet.lines(0, FINDING, wrapped(finding, width, FINDING, bold=True), FINDING, bold=True)
+    for row in data["rows"]:
         if heading := row.get("heading"):
             y = sheet.lines(0, y + HEADING, wrapped(heading, width, HEADING), HEADING, theme.ink) + GAP / 2
         y = sheet.lines(0, y + SMALL, wrapped(row["said"], width, SMALL), SMALL, theme.muted)
-        words = placed_words(row, width, TEXT)
-        for one in words:
-            _draw(sheet, ramp, one.word, one.x, one.wide, y + 8 + LINE * one.line)
-        y += LINE * (1 + (words[-1].line if words else 0)) + GAP
-    return y
+        if "read" in row:
+            y = _curve(sheet, row, y, width)
+            row = {**row, "words": [word for sentence in row["words"] for word in _words(sentence)]}
+        placed = placed_words(row, width, TEXT)
+        for one in placed:
+            base = y + 8 + LINE * one.line
+            tinted_word(sheet, ramp, one, one.x, base, TEXT, base + 18)
+        y += LINE * (1 + (placed[-1].line if placed else 0)) + GAP
+    return sheet.drawn(width, math.ceil(y))
 
 
-def _draw(sheet: Sheet, ramp: Sequence[str], word: Mapping[str, Any], x: float, wide: float, y: float) -> None:
-    """One word with its number beneath. y: of its baseline."""
-    theme, depth = sheet.theme, abs(word["depth"]) / 100
+def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
+    """Each sentence's effect over its place, in its band of noise. y: of the top."""
+    theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
+    if row["read"] < row["tokens"]:
+        sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
+    for one in row["words"]:
+        if one["kind"] == "lost":
+            continue
+        left, right, effect, level = place(one["start"]), place(one["stop"]), one["depth"] / 100, one["level"] / 100
+        sheet.rect(left, base - TALL * level, right, base + TALL * level, theme.grid, what="level", value=level)
+        look = {"opacity": 1 if one["kind"] == "named" else 0.55, "said": one["tip"], "what": "sentence"}
+        color, top, bottom = theme.effect[1 if effect < 0 else 3], max(effect, 0), min(effect, 0)
+        sheet.rect(left, base - TALL * top, right, base - TALL * bottom, color, value=effect, **look)
+    sheet.rule(0, base, width, base, theme.muted)
+    return base + TALL + GAP
+
+
+def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A sentence as words, its number beneath the first."""
+    numbers = [sentence["number"]] if sentence["kind"] == "named" else [""]
+    words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
+    return [{**words[0], "number": numbers[0], "gap": sentence["gap"]}, *words[1:]] if words else []
+
+
+def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
+    """One word with its number. ramp: the colours, from the deepest below 0 to the deepest above; y, number: baselines."""
+    theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":
-        color = (ramp[1] if word["depth"] < 0 else ramp[3]) if depth else theme.grid
-        sheet.rect(x - 2, y - TEXT, x + wide + 2, y + 5, color, opacity=depth or 1, said=word["tip"])
+        color, said = (ramp[1] if depth < 0 else ramp[3]) if depth else theme.grid, word.get("tip", "")
+        sheet.rect(
+            x - 2,
+            y - size,
+            x + one.wide + 2,
+            y + 5,
+            color,
+            opacity=abs(depth) or 1,
+            said=said,
+            what="word",
+            value=depth,
+        )
     if chosen:
-        sheet.rule(x, y + 5, x + wide, y + 5, theme.ink, 2)
-    sheet.text(x, y, word["text"], TEXT, theme.ink, bold=chosen)
+        sheet.rule(x, y + 5, x + one.wide, y + 5, theme.ink, 2)
+    sheet.text(x, y, word["text"], size, theme.ink, bold=chosen)
     if word["number"]:
-        color = theme.muted if word["kind"] == "leader" else ramp[0] if word["depth"] < 0 else ramp[4]
-        middle = max(x + wide / 2, text_width(word["number"], SMALL) / 2)
-        sheet.text(middle, y + 18, word["number"], SMALL, color, align="center")
+        color = theme.muted if word["kind"] == "leader" else ramp[0] if depth < 0 else ramp[4]
+        middle = max(x + one.wide / 2, text_width(word["number"], SMALL) / 2)
+        sheet.text(middle, number, word["number"], SMALL, color, align="center")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from selfattn import numbers
-from selfattn.charts.moved_word import Placed, Scale, placed_words, row, wrapped
+from selfattn.charts.moved_word import Scale, placed_words, row, wrapped
+from selfattn.charts.shaded import tinted_word
 from selfattn.charts.sheet import Align, Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
@@ -49,23 +50,9 @@ def _texts(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> flo
     for number, (side, words) in enumerate(zip(data["sides"], placed)):
         sheet.text(0, tops[number] + TEXT, side["name"], TEXT, theme.sentence(side["name"]), bold=True)
         for one in words:
-            _word(sheet, one, baseline(number, one), above=number == 0)
+            y = baseline(number, one)
+            tinted_word(sheet, theme.effect, one, 30 + one.x, y, TEXT, y + 20 if number else y - TEXT - 5)
     return bottom
-
-
-def _word(sheet: Sheet, one: Placed, y: float, above: bool) -> None:
-    """A word, tinted by the change of the cosine without it. y: of its baseline; above: its number is above it."""
-    theme, word, x = sheet.theme, one.word, 30 + one.x
-    ramp, depth = theme.effect, word["depth"] / 100
-    if depth and word["kind"] == "word":
-        color = ramp[1] if depth < 0 else ramp[3]
-        sheet.rect(x - 2, y - TEXT, x + one.wide + 2, y + 6, color, opacity=abs(depth), what="word", value=depth)
-    sheet.text(x, y, word["text"], TEXT, theme.ink)
-    if word["number"]:
-        color = ramp[0] if depth < 0 else ramp[4]
-        sheet.text(
-            x + one.wide / 2, y - TEXT - 5 if above else y + 20, word["number"], SMALL, color, align="center", bold=True
-        )
 
 
 def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[float, float]]:

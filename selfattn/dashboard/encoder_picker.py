@@ -21,6 +21,7 @@ from selfattn.dashboard.link import (
     say_what_is_missing,
     spell,
 )
+from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.permissions import (
     beyond_localhost,
     check_encoder,
@@ -31,6 +32,7 @@ from selfattn.dashboard.permissions import (
 from selfattn.dashboard.queue import page_lent, threads_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
+from selfattn.encoders.heads_on_top import CLASSES, TAGS, carries
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.memory import give_memory_back
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED
@@ -67,6 +69,10 @@ def show_encoder(encoder: Encoder) -> None:
     with st.sidebar:
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
         st.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
+        asked = next((head for head in (CLASSES, TAGS) if carries(encoder.model.config, head)), "")
+        if asked and this_page().name != "predictions":
+            st.text(f"It has a {asked} on top.")
+            show_link("predictions", "Its answers: Predictions", "arrow_forward")
         if encoder.note:
             say(encoder.note)
         if not encoder.recomputable:

@@ -4,7 +4,7 @@ Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 import pandas as pd
@@ -37,6 +37,7 @@ class ClassHead:
     labels: tuple[str, ...]  # the folder's id2label; equal ones with their number: "GOOD (class 1)", "GOOD (class 2)"
     activation: str  # of transformers' pipeline: "softmax", "sigmoid" (each class by itself), "" (regression)
     _model: nn.Module  # the whole model, its encoder replaced by the identity
+    sigmoid: bool = False  # CrossEncoder.predict of sentence-transformers gives a score's sigmoid
 
     @property
     def exclusive(self) -> bool:
@@ -58,21 +59,12 @@ class ClassHead:
     def _raw(self, states: Tensor) -> Tensor:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
-    def probabilities(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to probabilities, 0 to 1; those of exclusive classes sum to 1.
-
-        Raises ValueError for a regression.
-        """
-        if not self.activation:
-            raise ValueError(
-                f"{self.encoder.title} was trained for regression: its answers are scores, which have no probability. Ask for "
-                '"logit".'
-            )
-        return logits.softmax(-1) if self.exclusive else logits.sigmoid()
-
     def answers(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to the answers of transformers' pipeline: probabilities, or a regression's scores."""
-        return self.probabilities(logits) if self.activation else logits
+        """(..., n_labels) logits to what transformers' pipeline shows: a regression's scores, or probabilities.
+
+        They sum to 1 where the classes exclude one another.
+        """
+        return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
         """The class of this name or number (an int, or digits that are no class's name); numbers count from 0.
@@ -105,7 +97,7 @@ class TagHead(ClassHead):
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
             best = int(logits.argmax())
-            rows.append((word.label, self.labels[best], float(self.probabilities(logits)[best])))
+            rows.append((word.label, self.labels[best], float(self.answers(logits)[best])))
         return pd.DataFrame(rows, columns=["word", "tag", "probability"])
 
 
@@ -116,10 +108,10 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     setting that changes the score and isn't done here.
     """
     try:
-        check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
+        activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
         raise NoHead(f"{encoder.title}, saved by sentence-transformers, {error}") from None
-    return _load(encoder, ClassHead, _activation(encoder.model.config))
+    return replace(_load(encoder, ClassHead, _activation(encoder.model.config)), sigmoid=activation.endswith("Sigmoid"))
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:

@@ -131,12 +131,24 @@ def read_pooling(folder: Path) -> Pooling:
     return Pooling(_mode(folder / places[0] / "config.json"), _max_tokens(transformer))
 
 
-def check_cross_encoder(folder: Path) -> None:
-    """Refuse settings of a CrossEncoder that change its score and aren't done here. Raises NoPooling, LoadError."""
-    settings = read_json(folder / WHOLE_FILE, {})
+def check_cross_encoder(folder: Path) -> str:
+    """Refuse settings of a CrossEncoder that change its score and aren't done here. Raises NoPooling, LoadError.
+
+    Returns the function that its `predict` applies to a score; "" where the folder isn't a CrossEncoder's.
+    """
+    settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
+        usual = "Sigmoid"
+    old = read_json(folder / "config.json", {})  # old versions wrote it there
+    within = old.get("sentence_transformers")
+    named = (
+        settings.get("activation_fn"),
+        within.get("activation_fn") if isinstance(within, dict) else None,
+        old.get("sbert_ce_default_activation_function"),
+    )
+    return str(next(filter(None, named), usual))
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:

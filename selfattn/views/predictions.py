@@ -1,15 +1,16 @@
 """Predictions: questions (a class, a score, a cosine, a tag, a word in a gap), and the words and heads they rest on."""
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import pandas as pd
+from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.explaining import Explained
+from selfattn.analysis.explaining import OPENED, Explained
+from selfattn.analysis.sentences import DRAWS
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity, tag_score
 from selfattn.charts.bars import bar_list
 from selfattn.charts.dots import dot_rows
@@ -24,12 +25,14 @@ from selfattn.panel import Panel, Tables
 from selfattn.senses import TargetReport
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads, sentence_words
 from selfattn.views.dots_and_heads import dots_panel, heads_panel
+from selfattn.views.explained import Write, explained_data
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-Write = Callable[[float], str]
 TOP = 10  # words of a gap
 LISTED = 12  # words over many sentences
+FLOOR = 0.1  # of the largest single effect: all words together that move a score by less don't make it
+QUOTED = 70  # characters of a sentence in a finding
 OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
 
 
@@ -71,45 +74,42 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
     """
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
+    number, table = _likeliest(head, logits, "class", chosen)
+    python = _python(f"class_score(load_class_head(encoder), {number})", "classification")
+    what, kind = "the score", "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
     if sentence.pair is not None and len(head.labels) == 1:
-        answer = f"{named}score {numbers.decimal(float(logits[0]))}"
-        return Question(
-            sentence, class_score(head, 0), ("class", 0), _class_lines(0), "the score", numbers.change, answer, where
+        share = (
+            f" ({numbers.decimal(float(logits[0].sigmoid()), 3)} after CrossEncoder's sigmoid)" if head.sigmoid else ""
         )
-    answers = head.answers(logits).cpu()
-    order = answers.argsort(descending=True).tolist()
-    number = head.labels.index(chosen) if chosen in head.labels else order[0]
-    table = pd.DataFrame({"class": [head.labels[at] for at in order], head.unit: answers[order].tolist()})
-    write = numbers.weight if head.unit == "probability" else numbers.decimal
-    answer = named + ", ".join(f"{head.labels[at]} {write(float(answers[at]))}" for at in order[:3])
-    kind = "margin" if head.exclusive else "logit" if head.unit == "probability" else "score"
-    what = f"the {kind} of {head.labels[number]}"
+        answer, table = f"{named}score {numbers.decimal(float(logits[0]))}{share}", table[:0]
+    else:
+        what, write = f"the {kind} of {head.labels[number]}", numbers.weight if head.activation else numbers.decimal
+        answer = named + ", ".join(f"{label} {write(value)}" for label, value in table[:3].itertuples(index=False))
     asked = class_score(head, number)
-    return Question(
-        sentence, asked, ("class", number), _class_lines(number), what, numbers.change, answer, where, answers=table
-    )
-
-
-def _class_lines(number: int) -> str:
-    return (
-        "from selfattn.analysis.targets import class_score\nfrom selfattn.encoders.classification import load_class_head\n"
-        f"asked = class_score(load_class_head(encoder), {number})"
-    )
+    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, where, answers=table)
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
     """About a tag of one word, by its place in the sentence's words. chosen: the tag's name; None: the word's likeliest."""
     word = sentence.words[at]
-    shares = head.answers(head.logits(sentence.states[-1][list(word.positions)])).cpu()
-    order = shares.argsort(descending=True).tolist()
-    number = head.labels.index(chosen) if chosen in head.labels else order[0]
-    table = pd.DataFrame({"tag": [head.labels[n] for n in order], "probability": shares[order].tolist()})
-    python = (
-        "from selfattn.analysis.targets import tag_score\nfrom selfattn.encoders.classification import load_tag_head\n"
-        f"asked = lambda sentence: tag_score(load_tag_head(encoder), sentence.words[{at}], {number})(sentence)"
-    )
+    number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
+    python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
     asked, what = tag_score(head, word, number), f"the margin of {head.labels[number]}"
     return Question(sentence, asked, ("tag", at, number), python, what, numbers.change, answers=table)
+
+
+def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -> tuple[int, pd.DataFrame]:
+    """The number of the chosen class, or of the likeliest; and all classes, the likeliest first."""
+    answers = head.answers(logits).cpu()
+    order = answers.argsort(descending=True).tolist()
+    number = head.labels.index(chosen) if chosen in head.labels else order[0]
+    return number, pd.DataFrame({kind: [head.labels[at] for at in order], head.unit: answers[order].tolist()})
+
+
+def _python(asked: str, module: str) -> str:
+    """Lines that make `asked`, of `encoder` and `sentence`. module: of selfattn.encoders, with the function in `asked`."""
+    function, load = re.findall(r"\w+(?=\()", asked)[:2]
+    return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
@@ -124,17 +124,15 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
     for at, (word, tag) in enumerate(zip(data["rows"][0]["words"], found["tag"])):
-        named = tag != OUTSIDE
-        tip = f"{word['tip']} of {tag}"
-        kind = {"kind": "chosen"} if at == chosen else {}
-        word |= {"number": tag if named else "", "depth": word["depth"] if named else 0, "tip": tip} | kind
-    key = hashlib.sha256(json.dumps([data["key"], *found["tag"]]).encode()).hexdigest()[:16]
+        word |= {"tip": f"{word['tip']} of {tag}", "kind": "chosen" if at == chosen else word["kind"]}
+        word |= {"number": tag} if tag != OUTSIDE else {"number": "", "depth": 0}
     named = found[found["tag"] != OUTSIDE]
+    finding = f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag."
     listed = ", ".join(f'"{row.word}" {row.tag}' for row in named.itertuples())
     return Panel(
         name="tags",
-        finding=f"{len(named)} of {len(found)} words {'has' if len(named) == 1 else 'have'} a tag.",
-        **shaded_picture({**data, "key": key, "choose": "Ask about its tag"}),
+        finding=finding,
+        **shaded_picture({**data, "choose": "Ask about its tag", "finding": finding}),
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),
         method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
@@ -157,8 +155,7 @@ def similarity_questions(
     return [
         Question(
             sides[name], similarity(encoder, pooling, sides[other]), ("similarity", sides[other].text),
-            "from selfattn.analysis.targets import similarity\nfrom selfattn.encoders.pooling import load_pooling\n"
-            f"asked = similarity(encoder, load_pooling(encoder), {sides[other].text!r})",
+            _python(f"similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "pooling"),
             "the cosine", numbers.effect, where=f" in {name}", whole=whole.get(name),
         )
         for name, other in zip("AB", "BA")
@@ -171,51 +168,65 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
     token, what = int(table["id"][row]), f'log p of "{table["text"][row]}"'
-    python = (
-        "from selfattn.analysis.targets import gap_word\nfrom selfattn.encoders.masked_lm import load_masked_head\n"
-        f"asked = gap_word(load_masked_head(encoder), {token})"
-    )
+    python = _python(f"gap_word(load_masked_head(encoder), {token})", "masked_lm")
     return Question(
         masked, gap_word(head, token), ("gap", token), python, what, numbers.change, answer,
         answers=table[["text", "probability"]].rename(columns={"text": "token"}),
     )  # fmt: skip
 
 
-def words_of(tokens: Tokens) -> list[str]:
-    """The words of a sentence as labels: one of them is the gap."""
-    return numbered([word.text for word in tokens.words])
-
-
-def numbered(words: Sequence[str]) -> list[str]:
-    """The words as labels; a repeated one gets its place, so that a link can tell them apart."""
-    return [f"{word} ({place + 1})" if word in words[:place] else word for place, word in enumerate(words)]
-
-
-def words(found: Mapping[Question, Explained]) -> Panel:
-    """What hiding each word from everything does to the answer."""
-    what = next(iter(found)).what
-    named = {f"change of {what}, each word hidden{question.where}": each for question, each in found.items()}
-    frame, write = explained_words_frame(named), next(iter(found)).write
-    deepest = float(frame["effect"].abs().max())
-    tint = Tint("effect", write, f"change of {what} {{}}", deepest if deepest > 0 else 1.0)
-    leads = [(question, each) for question, each in found.items() if each.order]
-    finding, note = "There is no word to hide.", ""
-    if leads:
-        question, each = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-        lines = filter(None, [_lead(found), _hide(question, each), _together(question, each)])
-        finding, note = next(lines), " ".join(lines)
-    pairs = [_OF_PAIRS] if next(iter(found)).sentence.pair else []
+def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
+    """What hiding each word, or each sentence of a long text, does to the answer. answer: what it is, for the note."""
+    first, long = next(iter(found)), any(each.sentences for each in found.values())
+    kind = "sentence" if long else "word"
+    hidden = "word or sentence" if long else "word"
+    said = {f"change of {first.what}, each {hidden} hidden{question.where}": question for question in found}
+    named = {line: found[question] for line, question in said.items()}
+    wholes = {line: question.whole for line, question in said.items() if question.whole}
+    finding, lines, method = (_sentences if long else _words)(found)
+    data = explained_data(named, first.what, first.write, wholes) | {"finding": finding}
+    tables = {"words": lambda: explained_words_frame(named)}
+    if long:
+        frames = [
+            each.sentence_frame.assign(where=question.where.removeprefix(" in ")) for question, each in found.items()
+        ]
+        tables = {"sentences": lambda: pd.concat(frames), **tables}
     return Panel(
-        name="words",
+        name=f"{kind}s",
         finding=finding,
-        **shaded_picture(shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)),
-        note=note,
-        alt=" ".join(_hide(question, each) for question, each in leads) or finding,
-        tables=Tables({"words": lambda: frame}),
-        method="\n\n".join(
-            [_HIDING, *pairs, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
-        ),
+        **shaded_picture(data),
+        note=" ".join(filter(None, (answer, *lines))),
+        alt=" ".join([finding, *lines]),
+        tables=Tables(tables),
+        method="\n\n".join([*method, *([_OF_PAIRS] if first.sentence.pair else [])]),
     )
+
+
+def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
+    """The finding, further lines, and the method."""
+    leads = [(question, each) for question, each in found.items() if each.order]
+    if not leads:
+        return "There is no word to hide.", [], [_HIDING]
+    most = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
+    finding, *lines = filter(None, [_lead(found), _hide(*most), _from(*most), _together(*most)])
+    return finding, lines, [_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
+
+
+def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
+    named = [(question, each, at) for question, each in found.items() for at in each.named[:1]]
+    if not named:
+        return "No sentence matters more than as many words from anywhere in the text.", [], [*_HIDING_SENTENCES]
+    question, each, at = max(named, key=lambda lead: abs(float(lead[1].by_sentence[lead[2]])))
+    text, own = each.sentences[at].text, {*each.sentences[at].words}
+    quote = text if len(text) <= QUOTED else f"{text[: QUOTED - 4]} ..."
+    moved = question.write(float(each.by_sentence[at]))
+    order = [n for n in each.order if each.words[n] in own]
+    alone = [
+        f'In it "{each.words[n].label}" alone moves it most: {question.write(float(each.effect[n]))}.'
+        for n in order[:1]
+    ]
+    finding = f'Hide "{quote}"{question.where}, and {question.what} moves by {moved}.'
+    return finding, alone if len(order) > 1 else [], [*_HIDING_SENTENCES]
 
 
 _OF_PAIRS = (
@@ -258,6 +269,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     both = " in both" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
     then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
+    then = then if abs(rest) >= 0.005 else "both score alike"
     return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
 
 
@@ -268,10 +280,36 @@ _HIDING = (
 )
 
 
+_HIDING_SENTENCES = (
+    "A sentence is hidden from everything, all its tokens at once, as padding is: no token attends to it, positions stay, and a "
+    "mean over tokens leaves it out; a word whose tag is asked about stays. A sentence ends after a full stop, a question or an "
+    "exclamation mark before a blank and no lower-case letter, and at a line break; not after a single letter or a common short "
+    "form.",
+    f"Noise level of a sentence: the largest change in {DRAWS} draws of at least as many tokens, in words from anywhere in the "
+    "text. A sentence that is no more than its number of words passes it once in 20. Fewer than three sentences have none.",
+    f"Then each word of the {OPENED} sentences of the largest changes is hidden alone. Words of a sentence within its noise "
+    "level are not named. Sentences that say the same cover for one another; single sentences and words don't add up.",
+)
+
+
 def _hide(question: Question, found: Explained) -> str:
     at = found.order[0]
+    where, of = question.where, ""
+    if question.sentence.pair is not None:  # the query is read with each document
+        of = where.replace(" in ", " of ")
+        where = f" in {'the document' if found.sentence.segments[found.words[at].start] else 'the query'}"
     moved = question.write(float(found.effect[at]))
-    return f'Hide "{found.words[at].label}"{question.where}, and {question.what} moves by {moved}.'
+    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} moves by {moved}.'
+
+
+def _from(question: Question, found: Explained) -> str:
+    """The number before and after; of a margin, whether the class stays the likeliest."""
+    before, after = found.number, found.number + float(found.effect[found.order[0]])
+    goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
+    if not question.what.startswith("the margin"):
+        return f"{goes}."
+    then = f": {'it stays' if after > 0 else 'another becomes'} the likeliest" if before > 0 else ""
+    return f"{goes} (a margin is a logit minus the next best){then}."
 
 
 def _together(question: Question, found: Explained) -> str:
@@ -280,7 +318,18 @@ def _together(question: Question, found: Explained) -> str:
     if len(found.words) == 1:
         return ""
     every, single = question.write(found.together), question.write(float(found.effect.sum()))
-    return f"All {len(found.words)} words{question.where} hidden at once: {every}; single words, which needn't add up: {single}."
+    where = (
+        f" of query and {question.where.removeprefix(' in ') or 'document'}"
+        if question.sentence.pair
+        else question.where
+    )
+    said = f"All {len(found.words)} words{where} hidden at once: {every}; single words, which needn't add up: {single}."
+    if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
+        score = numbers.decimal(found.number + found.together)
+        said += (
+            f" It scores {score} without any word: these words don't raise it, a single one that is missing lowers it."
+        )
+    return said
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
@@ -290,12 +339,11 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
     frame, noise = noise_floor(explained_heads_frame(found), "effect", precision, floor)
     exact = frame[frame["how"] == "exact"]
-    top, own = exact.loc[exact["effect"].abs().idxmax()], frame[frame["name"] == chosen].iloc[0]
+    top = exact.loc[exact["effect"].abs().idxmax()]
     finding = f"Without {top['name']}{question.where}, {question.what} moves by {question.write(top['effect'])}."
-    beside = f"Without {own['name']}: {question.write(own['effect'])}." if own["name"] != top["name"] else ""
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
-        look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=f"{beside} {noise}".strip(),
+        look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=noise,
         method=f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)} "
         "are run: those that lead and the chosen one. Over other sentences other heads may lead.",
     )  # fmt: skip

@@ -31,7 +31,7 @@ class Tint:
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """By shaded.schema.json. frame: tidy_tables.shaded_frame or explained_words_frame; its first column says which row of `said`.
+    """By shaded.schema.json, without a key. frame: tidy_tables.shaded_frame or explained_words_frame, keyed by `said`.
 
     said: the line above each sentence. open: what a click on a row does; "": nothing.
     headings: above some of the rows.
@@ -43,8 +43,7 @@ def shaded_data(
         row = {"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(own[key], tint)}
         heading = {"heading": headings[key]} if headings and key in headings else {}
         rows.append(row | heading)
-    key = hashlib.sha256(json.dumps([rows, open]).encode()).hexdigest()[:16]
-    return {"version": 1, "key": key, "open": open, "first": FIRST, "rows": rows}
+    return {"version": 1, "open": open, "first": FIRST, "rows": rows}
 
 
 def _words(own: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
@@ -73,4 +72,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
     def picture(look: Look) -> Spec:
         return shaded(data, look.theme, look.width)
 
-    return {"live": Live("shaded", data), "picture": picture}
+    key = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
+    return {"live": Live("shaded", {**data, "key": key}), "picture": picture}

@@ -121,11 +121,7 @@ def _finding(
     first = leading.iloc[0]
     way = "falls" if first["effect"] < 0 else "rises"
     moved = f"the cosine {way} by {numbers.cosine(abs(first['effect']))}"
-    hiding = f'ide "{first["text"]}" in {first["sentence"]}, and {moved}.'
-    if not lines:
-        return f"H{hiding}"
-    i, j = lines[0]
-    return f'"{sides[0].words[i].label}" and "{sides[1].words[j].label}" bring these two together most; h{hiding}'
+    return f'Hide "{first["text"]}" in {first["sentence"]}, and {moved}.'
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
@@ -154,16 +150,19 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """The words of the largest effects beside those of the largest pairs."""
+    """The largest pair, and the words of the largest effects beside those of the largest pairs."""
     if not lines or leading.empty:
         return ""
+    i, j = lines[0]
+    pair = f'The thickest line joins "{sides[0].words[i].label}" and "{sides[1].words[j].label}".'
     joined = {"A": {i for i, _ in lines}, "B": {j for _, j in lines}}
     alone = [row for row in leading.itertuples() if row.place not in joined[row.sentence]]
     n, of = len(leading) - len(alone), f"of the {len(leading)} words that matter most when hidden"
     if not alone:
-        return f"Each {of} has a line."
+        return f"{pair} Each {of} has a line."
     names = " and ".join(f'"{row.text}" in {row.sentence}' for row in alone)
-    return f"O{of[1:]}, {n or 'none'} {'has' if n == 1 else 'have'} a line; {names} {'has' if len(alone) == 1 else 'have'} none."
+    has, none = ("has" if count == 1 else "have" for count in (n, len(alone)))
+    return f"{pair} O{of[1:]}, {n or 'none'} {has} a line; {names} {none} none."
 
 
 def _data(
@@ -180,7 +179,7 @@ def _data(
     deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
     words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
     for row in effects.itertuples():
-        depth = row.effect / deepest if deepest > 0 and row.effect == row.effect else 0.0
+        depth = row.effect / deepest if deepest > 0 and row.effect == row.effect and row.kind == "word" else 0.0
         words[row.sentence].append(
             {
                 "text": row.text,

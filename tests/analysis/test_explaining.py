@@ -118,17 +118,6 @@ def test_heads_by_gradient_are_the_slope_of_removing_them(encoder_of):
         assert float(slopes[head]) == pytest.approx((less - more) / 0.02, abs=1e-3, rel=1e-2)
 
 
-def test_a_class_by_its_logit_and_its_probability(encoder_of):
-    encoder = encoder_of("BERT")
-    sentence, head = encoder.tokenize(TEXT), load_class_head(encoder)
-    logits = plain(encoder, "BERT", AutoModelForSequenceClassification).logits[0]
-    for what, expected in (("logit", logits[1]), ("probability", logits.softmax(-1)[1])):
-        found = explain(encoder, sentence, class_score(head, "NEUTRAL", what)(sentence), heads=())
-        assert found.number == pytest.approx(float(expected), abs=1e-5)
-    with pytest.raises(ValueError, match='"margin", "logit" or "probability", got \'odds\''):
-        class_score(head, 0, "odds")
-
-
 def test_a_word_in_a_gap(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")

@@ -1,12 +1,14 @@
-"""The component `long_text` in a real Chromium: sentences, their effects over position, the words of one; mouse and keyboard."""
+"""Long texts in the component `shaded` in a real Chromium: sentences, the curve over position, words; mouse and keyboard."""
 
 from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
 from selfattn.panel import Live
 from tests.browser.component import cut_or_met, focused, settle
+from tests.browser.conftest import wait_for_address
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<b>bold</b> claims."
@@ -14,46 +16,36 @@ HOSTILE = "<b>bold</b> claims."
 
 @pytest.fixture
 def shown(open_component):
-    return partial(open_component, "long_text")
+    return partial(open_component, "shaded")
 
 
-def sentence(text, start, stop, effect=0.0, level=0.5, kind="sentence", words=()):
-    listed = [
-        {"text": each, "gap": at > 0, "kind": "word", "depth": -80, "number": "−0.30", "tip": f"{each}: change"}
-        for at, each in enumerate(words)
-    ]
-    return {
-        "text": text, "kind": kind, "start": start, "stop": stop, "effect": effect, "level": level, "words": listed,
-        "number": f"{effect:+.2f}", "tip": f"Sentence from {start}: change {effect:+.2f}.",
-    }  # fmt: skip
+def word(text, at, depth=-80, number="−0.30"):
+    return {"text": text, "gap": at > 0, "kind": "word", "depth": depth, "number": number, "tip": f"{text}: change"}
+
+
+def sentence(text, start, stop, depth=0, level=50, kind="sentence", words=()):
+    look = {"kind": kind, "number": f"{depth / 100:+.2f}", "tip": f"Sentence from {start}: change {depth / 100:+.2f}."}
+    own = {"start": start, "stop": stop, "level": level, "words": [word(each, at) for at, each in enumerate(words)]}
+    return word(text, 1, depth) | look | own
 
 
 def data(key="k", direction="ltr", times=1):
-    long = [
-        sentence("We sat by the water and waited for the boat.", 0, 10, -0.25),
-        sentence(HOSTILE, 10, 15, 0.75, kind="named", words=("bold", "claims")),
-        sentence("It rained.", 15, 20, -1.0, kind="named", words=("It", "rained", "incomprehensibilities" * times)),
-        *(sentence("Nobody came. " * times, at, at + 5, 0.1) for at in range(20, 20 + 5 * times, 5)),
-    ]
     end = 20 + 5 * times
-    lost = sentence("Then all of this is cut off.", end, end + 8, 0.0, 0.0, kind="lost")
-    query = {
-        "said": "A",
-        "dir": direction,
-        "tokens": 4,
-        "read": 4,
-        "sentences": [sentence("Who sat?", 0, 4, words=("Who", "sat"))],
-    }
-    text = {"said": "B", "dir": direction, "tokens": end + 8, "read": end, "sentences": [*long, lost]}
-    finding = 'Hide "It rained." in B, and the cosine moves by −1.00.'
+    long = [
+        sentence("We sat by the water and waited for the boat.", 0, 10, -25),
+        sentence(HOSTILE, 10, 15, 75, kind="named", words=("bold", "claims")),
+        sentence("It rained.", 15, 20, -100, kind="named", words=("It", "rained", "incomprehensibilities" * times)),
+        *(sentence("Nobody came. " * times, at, at + 5, 10) for at in range(20, end, 5)),
+        word("Then all of this is cut off.", 1, 0, "") | {"kind": "lost", "tip": "never read"},
+    ]
+    rows = [
+        {"said": "in A", "dir": direction, "words": [word("Who", 0), word("sat", 1)]},
+        {"said": "in B", "dir": direction, "tokens": end + 8, "read": end, "words": long},
+    ]
     return {
-        "version": 1,
-        "key": key,
-        "finding": finding,
-        "below": ["Cosine 0.40."],
-        "what": "the cosine",
-        "texts": [query, text],
-    }
+        "version": 1, "key": key, "open": "", "first": 8, "rows": rows, "opened": [1, 2], "legend": "Grey: noise.",
+        "finding": 'Hide "It rained." in B, and the cosine moves by −1.00.',
+    }  # fmt: skip
 
 
 def boxes(page, kind):
@@ -64,7 +56,7 @@ def boxes(page, kind):
 
 
 def test_bars_stand_at_their_tokens_and_in_their_bands(shown):
-    page = shown(Live("long_text", data()).data)
+    page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
     assert second == pytest.approx([1000 / 33, 500 / 33, 9, 27], abs=0.01)
@@ -72,8 +64,8 @@ def test_bars_stand_at_their_tokens_and_in_their_bands(shown):
     assert boxes(page, "band")[0] == pytest.approx([0, 1000 / 33, 18, 36], abs=0.01)
     assert boxes(page, "cut") == [pytest.approx([2500 / 33, 800 / 33, 0, 72], abs=0.01)]
     expect(page.get_by_text("the last 8 tokens are never read")).to_be_visible()
-    assert page.locator("section").first.locator("rect").count() == 0  # a short text has words only
-    assert page.locator(".long_text b:not(.away, .toward)").count() == 0  # texts are texts, never HTML
+    assert page.locator("section").count() == 1  # a short text has words only
+    assert page.locator(".shaded b").count() == 0  # texts are texts, never HTML
 
 
 def test_the_named_sentence_is_open_and_a_click_opens_another(shown):
@@ -85,15 +77,15 @@ def test_the_named_sentence_is_open_and_a_click_opens_another(shown):
     expect(opened).to_contain_text("bold")
     assert page.locator("rect.opened").count() == 1
     page.get_by_role("button", name="We sat by").click()
-    expect(opened).to_contain_text("Its words were not hidden one by one.")
+    expect(opened).to_have_text("Sentence from 0: change -0.25.")
     page.locator("rect.bar").nth(2).click()
     expect(opened).to_contain_text("rained")
-    page.get_by_role("button", name="It rained").click()
-    expect(opened).to_have_text("")
+    assert page.evaluate("sent") == [["opened", [1, at]] for at in (1, 0, 2)]
     page.locator("rect.bar").nth(1).hover()
     assert page.locator(".sentence.lit").inner_text() == HOSTILE
+    page.get_by_role("button", name=HOSTILE).click()
     page.evaluate("data => { show(data); }", data())
-    expect(opened).to_have_text("")  # the same figure
+    expect(opened).to_contain_text("bold")  # the same figure
     page.evaluate("data => { show(data); }", data(key="other"))
     expect(page.get_by_role("status")).to_contain_text("rained")
 
@@ -101,13 +93,14 @@ def test_the_named_sentence_is_open_and_a_click_opens_another(shown):
 def test_the_keyboard_alone(shown):
     page = shown(data())
     page.keyboard.press("Tab")
-    assert focused(page) == "sentence 1 0"
-    page.keyboard.press("ArrowRight")
+    assert focused(page) == "sentence 1 2"
+    page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("tooltip")).to_have_text("Sentence from 10: change +0.75.")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("claims")
+    page.keyboard.press("Home")
     page.keyboard.press(" ")
-    expect(page.get_by_role("status")).to_have_text("")
+    expect(page.get_by_role("status")).to_contain_text("Sentence from 0")
 
 
 @pytest.mark.parametrize(("direction", "times"), [("ltr", 1), ("rtl", 9)])
@@ -115,3 +108,14 @@ def test_nothing_is_cut_off_and_no_texts_meet(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     settle(page)
     assert not cut_or_met(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
+
+
+def test_the_open_sentence_is_in_the_address(page, server):
+    link = urlencode({"asked": "Two sentences", "a": "Was the breakfast good?", "b": "We sat by the water. " * 13})
+    page.goto(f"{server}/predictions?{link}")
+    (second := page.locator(".sentence").nth(1)).click(timeout=180_000)
+    wait_for_address(page, "passage=2.2")
+    expect(second).to_have_attribute("aria-expanded", "true")
+    page.reload()
+    expect(second).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("status")).to_contain_text("Sentence 2 of 13")

@@ -153,7 +153,6 @@ PARTS = {
     "product": "has no axes; its numbers: tests/views/test_inside_a_head.py",
     "head_grid": "has no axes; its places: tests/charts/test_head_map.py",
     "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
-    "long_text": "has no axes; its places: tests/views/test_long_text.py",
     "way": "has no axes; its places: tests/charts/test_way.py",
     "share": "has no axes; its places: tests/charts/test_way.py",
 }

@@ -51,6 +51,6 @@ def test_a_sum_without_a_line_has_two_parts(panel):
     assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in said
 
 
-def test_punctuation_is_no_deeper_than_the_deepest_word(panel):
+def test_punctuation_is_not_tinted(panel):
     words = panel(torch.eye(4, 3) / 5).live.data["sides"][0]["words"]
-    assert [(word["text"], word["depth"]) for word in words] == [("We", -33), ("sat", 100), (".", 100)]  # +0.4 of 0.3
+    assert [(word["text"], word["depth"]) for word in words] == [("We", -33), ("sat", 100), (".", 0)]

@@ -7,7 +7,6 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, pipelin
 
 from selfattn import load_encoder
 from selfattn.analysis.explaining import explain
-from selfattn.analysis.targets import class_score
 from selfattn.encoders import classification
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, fill, save_tiny
@@ -99,10 +98,6 @@ def test_a_regression_has_scores_and_no_probability(tmp_path):
     assert explain(encoder, sentence, question.asked(sentence), heads=()).number == pytest.approx(
         float(expected[1]), abs=1e-5
     )
-    with pytest.raises(
-        ValueError, match="was trained for regression: its answers are scores, which have no probability"
-    ):
-        explain(encoder, sentence, class_score(head, "neutral", "probability")(sentence), heads=())
 
 
 @pytest.mark.parametrize("labels", [{"1": "A", "2": "B", "3": "C"}, {"0": "A", "2": "B", "3": "C"}])

@@ -18,6 +18,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.numbers import decimal
 from selfattn.views.predictions import class_question, first_asked
+from tests.encoders.test_loading import change_config
 
 pytestmark = pytest.mark.slow
 
@@ -82,8 +83,15 @@ def test_one_label_is_a_score_of_two_texts_alone(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()
-    asked = class_question(head, encoder.encode(QUERY, DOCUMENT), where=" in document 2")
-    assert asked.answer == f"Document 2: score {decimal(raw)}" and asked.what == "the score"
+    sentence = encoder.encode(QUERY, DOCUMENT)
+    asked, share = (
+        class_question(head, sentence, where=" in document 2"),
+        decimal(theirs.predict([(QUERY, DOCUMENT)]).item(), 3),
+    )
+    answer = f"Document 2: score {decimal(raw)} ({share} after CrossEncoder's sigmoid)"
+    assert (asked.answer, asked.what) == (answer, "the score")
+    change_config(Path(folder), WHOLE, activation_fn="torch.nn.modules.linear.Identity")
+    assert class_question(load_class_head(load_encoder(folder)), sentence).answer == f"score {decimal(raw)}"
     assert class_question(head, encoder.encode(QUERY)).what == "the logit of LABEL_0"
     assert first_asked(encoder, gap=False) == "pair"
 

@@ -125,12 +125,12 @@ def test_fixtures_follow_the_schema(component, data):
     Live(component, data)
 
 
-@pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar", "long_text"])
+@pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar"])
 def test_files_are_joined_once_and_stay_short(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
     own = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]
-    assert len(own) == {"way": 3, "kernel": 5, "shaded": 2, "similar": 2, "long_text": 2}[component]
+    assert len(own) == {"way": 3, "kernel": 5, "shaded": 2, "similar": 2}[component]
     for file in own:
         assert text.count(file.read_text("utf-8")) == 1
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)

@@ -45,7 +45,6 @@ ONLY = {
     "shaded": "open",
     "heads": "depths",
     "similar": "cosines",
-    "long_text": "texts",
     "tags": "choose",
 }
 

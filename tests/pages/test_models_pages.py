@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from selfattn import Encoder, load_encoder
-from selfattn.analysis import hidden_sentences
+from selfattn.analysis import sentences
 from selfattn.analysis.cosine_parts import cosine_parts
+from selfattn.analysis.explaining import explain
 from selfattn.analysis.targets import class_score
 from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.errors import OutOfMemory
@@ -146,7 +147,7 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
         with torch.no_grad():
             scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
     assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in said(at)
-    assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in said(at)
+    assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in live(at, "shaded")["finding"]
     assert "Without" in said(at) and "in document 2, the score moves by" in said(at)
     at.text_area(key="document").set_value("").run()
     assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
@@ -173,7 +174,7 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     encoder = load_encoder(folder, device="cpu")
     tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
     n = int((tags["tag"] != "O").sum())
-    assert f"{n} of {len(tags)} words ha" in said(at) and not at.get("file_uploader")
+    assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"] and not at.get("file_uploader")
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
     assert f"the margin of {surest['tag']} moves by" in said(at)
@@ -182,8 +183,18 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     ]
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0", tagged="the")
     assert f"the margin of {tags['tag'][3]} moves by" in said(at) and at.query_params["tagged"] == "the"
-    at.selectbox(key="tag of 3").set_value("O").run()
-    assert "the margin of O moves by" in said(at)
+    at.selectbox(key=f"tag of the in {RIVER}").set_value("O" if tags["tag"][3] != "O" else "I-LOC").run()
+    other = at.query_params["tag"].removeprefix("the: ")
+    assert f"the margin of {other} moves by" in said(at)
+    link = {"model": "another ...", "other": folder, "a": RIVER, "head": "L0 H0", "tagged": "the"}
+    assert f"the margin of {other} moves by" in said(open_link("predictions", tag=f"the: {other}", **link))
+    at = open_link("predictions", tag=f"bank: {other}", **link)
+    assert f"the margin of {tags['tag'][3]} moves by" in said(at)
+    at.selectbox(key=f"tag of the in {RIVER}").set_value(other).run()
+    text = f"Then {RIVER}"
+    at.text_area(key="a").set_value(text).run()  # in another sentence the word's own tag is asked about
+    tags = load_tag_head(encoder).tags(encoder.encode(text))
+    assert f"the margin of {tags['tag'][4]} moves by" in said(at) and "tag" not in at.query_params
 
 
 def test_a_regressions_scores_are_no_probabilities(tmp_path):
@@ -214,19 +225,24 @@ def test_what_an_embedder_cuts_off_is_said(tmp_path):
 
 
 def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
-    monkeypatch.setattr(hidden_sentences, "LONG", 20)
+    monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
-    at = open_link("predictions", model="another ...", other=folder, a=text, head="L0 H0")
+    link = {"model": "another ...", "other": folder, "a": text, "head": "L0 H0"}
+    at = open_link("predictions", **link)
     encoder = load_encoder(folder, device="cpu")
     head, tokens = load_class_head(encoder), encoder.encode(text)
     target = class_score(head, int(head.logits(tokens.states[-1]).argmax()))(tokens)
-    found = hidden_sentences.hidden_sentences(encoder, tokens, target)
-    (shown,) = live(at, "long_text")["texts"]
-    assert [each["text"] for each in shown["sentences"]] == [each.text for each in found.sentences]
-    assert [each["number"] for each in shown["sentences"]] == [change(float(effect)) for effect in found.effect]
-    assert [each["kind"] == "named" for each in shown["sentences"]] == found.frame["named"].tolist()
+    found = explain(encoder, tokens, target, sentences=sentences.sentences_of(tokens))
+    (shown,) = live(at, "shaded")["rows"]
+    assert [each["text"] for each in shown["words"]] == [each.text for each in found.sentences]
+    assert [each["number"] for each in shown["words"]] == [change(float(effect)) for effect in found.by_sentence]
+    assert [each["kind"] == "named" for each in shown["words"]] == found.sentence_frame["named"].tolist()
     assert "the margin of" in said(at) and len(live(at, "heads")["said"]) == 12
+    at = open_link("predictions", passage="1.3", **link)
+    assert live(at, "shaded")["opened"] == [0, 2] and at.query_params["passage"] == "1.3"
+    at = open_link("predictions", passage="1.9", **link)
+    assert "The link opens sentence 1.9, which isn't there." in said(at) and "passage" not in at.query_params
 
 
 def test_hidden_words_of_two_texts_are_in_the_address():

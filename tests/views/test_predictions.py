@@ -14,6 +14,8 @@ from selfattn.views.predictions import Question
 from tests.charts.scene import drawn
 from tests.small_reports import MANY, NAN, explained
 
+GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the next best)"
+
 
 def asked(where="", answers=None):
     table = pd.DataFrame() if answers is None else answers
@@ -32,7 +34,10 @@ def found(encoder):
 def test_the_word_that_moves_the_answer_most(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
-    assert panel.note == "All 3 words in A hidden at once: −0.90; single words, which needn't add up: −0.68."
+    assert (
+        panel.note
+        == f"{GOES}: it stays the likeliest. All 3 words in A hidden at once: −0.90; single words, which needn't add up: −0.68."
+    )
     assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
     words = panel.live.data["rows"][0]["words"]
     assert [word["number"] for word in words] == ["+0.02", "−0.30", "−0.40"] and [w["depth"] for w in words] == [
@@ -41,6 +46,15 @@ def test_the_word_that_moves_the_answer_most(found):
         -100,
     ]
     assert words[1]["tip"] == "sat: change of the margin −0.30"
+
+
+def test_a_margin_before_and_after(found):
+    other = predictions.words({asked(): replace(found, number=0.25)})
+    assert "from 0.25 to −0.05 (a margin is a logit minus the next best): another becomes the likeliest." in other.note
+    assert (
+        "(a margin is a logit minus the next best). All"
+        in predictions.words({asked(): replace(found, number=-1.0)}).note
+    )
 
 
 def test_two_documents_for_one_query(encoder):
@@ -63,12 +77,22 @@ def test_two_documents_for_one_query(encoder):
         panel.finding == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40.'
     )
     assert panel.note.startswith(
-        'Hide "sat" in document 1, and the score moves by −0.90. All 5 words in document 1 hidden'
+        'Hide "sat" in the document, and the score of document 1 moves by −0.90. It goes from 2.00 to 1.10. All 5 words of query '
+        "and document 1 hidden at once: −0.90;"
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlighting model" in panel.method
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
     assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
+    alike = {
+        question: replace(each, number=each.number + 0.4 * (each.number > 1.6)) for question, each in found.items()
+    }
+    assert (
+        'leads by 0.90 in the score; with "sat" of document 1 hidden, both score alike.'
+        in predictions.words(alike).finding
+    )
+    floor = {question: replace(each, together=0.05) for question, each in found.items()}
+    assert "It scores 2.05 without any word: these words don't raise it" in predictions.words(floor).note
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
 
@@ -90,19 +114,18 @@ def test_each_word_with_its_tag(encoder):
 def test_one_word_no_word_and_nothing_left(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
-    assert predictions.words({asked(): one}).note == ""
+    assert predictions.words({asked(): one}).note == f"{GOES}: it stays the likeliest."
     assert (
         predictions.words({asked(): replace(one, words=(), effect=one.effect[:0])}).finding
         == "There is no word to hide."
     )
     left = predictions.words({asked(): replace(found, together=NAN)})
-    assert left.note == "With all words hidden nothing would be left to ask."
+    assert left.note == f"{GOES}: it stays the likeliest. With all words hidden nothing would be left to ask."
 
 
 def test_heads_that_were_run_and_the_chosen_one(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
-    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30." and panel.note == "Without L1 H1: +0.10."
-    assert predictions.heads(asked(), found, "L0 H1", "float32").note == ""
+    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30."
     assert "2 of 4 are run: those that lead" in panel.method
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")

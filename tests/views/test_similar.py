@@ -33,12 +33,12 @@ def parts(sides):
 
 def test_what_joins_two_texts_and_what_hiding_does(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
-    assert (
-        panel.finding == '"sat" and "sat" bring these two together most; hide "sat" in B, and the cosine falls by 0.30.'
-    )
+    assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
     data = panel.live.data
-    assert data["below"] == ["Each of the 4 words that matter most when hidden has a line."]
+    assert data["below"] == [
+        'The thickest line joins "sat" and "sat". Each of the 4 words that matter most when hidden has a line.'
+    ]
     assert [line[:3] for line in data["lines"]] == [[1, 1, 0.2], [0, 0, 0.05]]
     assert data["lines"][0][3] == pytest.approx(float(parts.interaction[1, 1]), rel=1e-3)
     assert data["sum"] == {"lines": 0.25, "others": 0.01, "special": 0.34, "difference": "0"}
@@ -58,7 +58,8 @@ def test_a_word_that_matters_without_a_line(sides, parts):
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
     assert panel.live.data["below"] == [
-        'Of the 4 words that matter most when hidden, 2 have a line; "sat" in B and "sat" in A have none.'
+        'The thickest line joins "We" and "She". Of the 4 words that matter most when hidden, 2 have a line; "sat" in B and '
+        '"sat" in A have none.'
     ]
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 
@@ -68,7 +69,7 @@ def test_no_closer_than_unrelated_texts(sides, parts):
     assert (
         put_together(*sides, COSINES - 0.3, parts, MANY).finding == "These two are no closer than unrelated texts are."
     )
-    assert "bring these two together" in put_together(*sides, COSINES - 0.22, parts, MANY).finding
+    assert "the cosine falls by" in put_together(*sides, COSINES - 0.22, parts, MANY).finding
 
 
 def test_one_word_sets_them_apart(encoder):

@@ -73,6 +73,21 @@ function appendWords(text, words, nodes) {
   });
 }
 
+/** Give an element the depth of its tint, in percent; below 0 it is brown. */
+function tint(node, depth) {
+  node.style.setProperty("--depth", `${Math.abs(depth)}%`);
+  flag(node, { away: depth < 0 });
+}
+
+/** A tinted word with its number beneath; a button where `about`, its attributes, have an onclick. */
+function tintedWord({ text, kind, depth, number }, about) {
+  const parts = [element("bdi", "ink", text), element("span", "number", number)];
+  const button = about.onclick && { type: "button" };
+  const node = element(button ? "button" : "span", { class: `word ${kind}`, ...button, ...about }, parts);
+  tint(node, depth);
+  return node;
+}
+
 /** A number, kept between 0 and `most`. */
 function clamp(value, most) {
   return Math.max(0, Math.min(value, most));

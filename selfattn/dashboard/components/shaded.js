@@ -1,70 +1,144 @@
-/* Sentences, each word tinted by a number; a row may open another view. shaded.schema.json describes the data. */
+/* Sentences, each word tinted by a number; of a long text each sentence, with its words. shaded.schema.json describes the data. */
 
-const lists = new WeakMap(); // by parentElement
+/** Called by Streamlit for each change of data. What is clicked goes back: a row as "open", a word as "word", a sentence as "opened". */
+export default function shaded(given) {
+  return showIn(ShadedView, "shaded", given);
+}
 
-/** Called by Streamlit for each change of data. The number of a row or a word that is clicked goes back as "open" or "word". */
-export default function shaded({ data, parentElement, setStateValue }) {
-  const list = lists.get(parentElement) ?? newList(parentElement);
-  const choose = data.choose && ((at) => setStateValue("word", at));
-  const rows = data.rows.map((row, at) => rowNode(row, data.open, () => setStateValue("open", at), choose));
-  const focused = list.root.getRootNode().activeElement?.dataset.id;
-  const headed = data.rows.flatMap(({ heading }, at) => [heading && element("p", "heading", heading), rows[at]]);
-  list.body.replaceChildren(element("div", "rows", headed.filter(Boolean)), ...moreButton(rows, data.first));
-  flag(list.root, { weights: data.kind === "weights" });
-  if (data.open) addArrowKeys(rows, 1);
-  const words = [...list.body.querySelectorAll("button.word")];
-  if (words.length)
-    addArrowKeys(
-      words,
-      words.length,
-    )(
-      Math.max(
-        0,
-        words.findIndex((word) => word.ariaPressed === "true"),
-      ),
+const TALL = 36; // pixels of the largest effect of a sentence, up and down
+
+/** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the one under the pointer. */
+class ShadedView extends View {
+  show(data, send) {
+    this.send = send;
+    if (data.key === this.data?.key) return;
+    const focused = this.root.getRootNode().activeElement?.dataset.id;
+    Object.assign(this, { data, opened: data.opened ?? null, hovered: null });
+    this.parts = data.rows.map((row, at) => (row.read ? longRow(this, row, at) : wordsRow(this, row, at)));
+    const rows = this.parts.map((part) => part.node);
+    const headed = data.rows.flatMap(({ heading }, at) => [heading && element("p", "heading", heading), rows[at]]);
+    this.body.replaceChildren(
+      element("h2", "finding", data.finding ?? ""),
+      element("div", "rows", headed.filter(Boolean)),
+      element("p", "small", data.legend ?? ""),
+      ...moreButton(rows, data.first),
     );
-  words.find((word) => word.dataset.id === focused)?.focus();
-  const call = (list.calls += 1);
-  // A call that a later one has overtaken is cleaned up as well, while the list lives on.
-  return () => {
-    if (list.calls !== call) return;
-    lists.delete(parentElement);
-    list.root.remove();
-  };
+    flag(this.root, { weights: data.kind === "weights" });
+    if (data.open) addArrowKeys(rows, 1);
+    const words = [...this.body.querySelectorAll("button.word")];
+    const pressed = words.findIndex((word) => word.ariaPressed === "true");
+    if (words.length) addArrowKeys(words, words.length)(Math.max(0, pressed));
+    words.find((word) => word.dataset.id === focused)?.focus();
+    this.paint();
+  }
+
+  paint() {
+    for (const part of this.parts) part.paint?.();
+  }
+
+  layOut() {}
 }
 
-function newList(parent) {
-  const body = element("div");
-  const root = element("div", "selfattn shaded", body);
-  const list = { root, body, calls: 0 };
-  lists.set(parent, list);
-  parent.append(root);
-  addTooltip(root);
-  return list;
+function wordsRow(view, { said, dir, words }, at) {
+  const { open, choose } = view.data;
+  const press = (n) => choose && { onclick: () => view.send("word", n), "data-id": `word ${n}` };
+  const parts = [element("span", "said", said), wordsOf(words, dir, press)];
+  if (!open) return { node: element("p", "row", parts) };
+  const spoken = words.map((word) => [word.text, word.number].filter(Boolean).join(" ")).join(" ");
+  const about = { type: "button", class: "row", "aria-label": `${said}: ${spoken}. ${open}`, title: open };
+  return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-function rowNode({ said, dir, words }, open, choose, chooseWord) {
+/** Words with their numbers. press(n): attributes of a word that can be clicked; nothing of others. */
+function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
+  const about = ({ kind, tip }, n) => {
+    const pressed = press(n) && { ...press(n), "aria-pressed": kind === "chosen" };
+    return { ...(tip && { "data-tip": tip }), ...pressed };
+  };
   appendWords(
     text,
     words,
-    words.map((word, at) => shadedWord(word, chooseWord && (() => chooseWord(at)), at)),
+    words.map((word, n) => tintedWord(word, about(word, n))),
   );
-  const parts = [element("span", "said", said), text];
-  if (!open) return element("p", "row", parts);
-  const spoken = words.map((word) => [word.text, word.number].filter(Boolean).join(" ")).join(" ");
-  const name = { "aria-label": `${said}: ${spoken}. ${open}`, title: open };
-  return element("button", { type: "button", class: "row", onclick: choose, ...name }, parts);
+  return text;
 }
 
-function shadedWord({ text, kind, depth, number, tip }, choose, at) {
-  const parts = [element("bdi", "ink", text), element("span", "number", number)];
-  const about = { class: `word ${kind}`, ...(tip && { "data-tip": tip }) };
-  const pressed = { type: "button", "data-id": `word ${at}`, "aria-pressed": kind === "chosen", onclick: choose };
-  const node = choose ? element("button", { ...about, ...pressed }, parts) : element("span", about, parts);
-  node.style.setProperty("--depth", `${Math.abs(depth)}%`);
-  flag(node, { away: depth < 0 });
-  return node;
+/** A long text: its sentences over their places, themselves, and the words of the open one. */
+function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
+  const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
+  const text = element("p", { class: "sentences", dir });
+  sentences.forEach(({ gap }, n) => text.append(gap ? " " : "", parts[n].node));
+  const buttons = parts.filter(({ paint }) => paint);
+  const setStop = addArrowKeys(
+    buttons.map(({ node }) => node),
+    buttons.length,
+  );
+  const opened = element("div", { class: "opened", role: "status" });
+  const curve = curvePart(sentences, tokens, read, parts);
+  const node = element("section", "long", [element("p", "said", said), curve, text, opened]);
+  let shown = null;
+
+  function paint() {
+    for (const part of buttons) part.paint();
+    const open = view.opened?.[0] === row ? sentences[view.opened[1]] : null;
+    if (open === shown) return;
+    shown = open;
+    if (open) setStop(view.opened[1]);
+    opened.replaceChildren(...(open ? [element("p", "small", open.tip), wordsOf(open.words, dir)] : []));
+  }
+  return { node, paint };
+}
+
+/** A sentence in the text. Lines break inside it, which a button's box forbids. */
+function sentencePart(view, sentence, place) {
+  const { text, kind, depth, tip, number } = sentence;
+  if (kind === "lost") return { node: element("span", { class: "lost", "data-tip": tip }, text) };
+  const isOn = (other) => other?.join() === place.join();
+  const open = () => {
+    view.set({ opened: place });
+    view.send("opened", place);
+  };
+  const hovering = previewing((there) => view.set({ hovered: there }), place);
+  const onkeydown = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open();
+  };
+  const name = { role: "button", "aria-label": `${text} ${number}`, "data-id": `sentence ${place.join(" ")}` };
+  const about = { class: `sentence ${kind}`, "data-tip": tip, ...name };
+  const node = element("span", { ...about, onclick: open, onkeydown, ...hovering }, text);
+  tint(node, depth);
+  const bar = { onclick: open, onpointerenter: hovering.onpointerenter, onpointerleave: hovering.onpointerleave };
+  const part = { node, bar, paint };
+
+  function paint() {
+    const [opened, lit] = [isOn(view.opened), isOn(view.hovered)];
+    assign(node, "aria-expanded", opened);
+    for (const each of [node, part.drawn]) flag(each, { opened, lit });
+  }
+  return part;
+}
+
+/** Each sentence's effect over its place in the text, in its band of noise; what is cut off is hatched. */
+function curvePart(sentences, tokens, read, parts) {
+  const x = (token) => `${(100 * token) / tokens}%`;
+  const box = (from, to, low, high, more) => {
+    const [y, height] = [TALL * (1 - high / 100), Math.max(1, (TALL * (high - low)) / 100)];
+    return shape("rect", { x: x(from), width: x(to - from), y, height, ...more });
+  };
+  const drawn = sentences.flatMap(({ kind, start, stop, depth, level, tip }, n) => {
+    if (kind === "lost") return [box(read, tokens, -100, 100, { class: "cut", "data-tip": tip })];
+    const look = { class: depth < 0 ? "bar away" : "bar", "data-tip": tip, ...parts[n].bar };
+    parts[n].drawn = box(start, stop, Math.min(depth, 0), Math.max(depth, 0), look);
+    flag(parts[n].drawn, { named: kind === "named" });
+    return [box(start, stop, -level, level, { class: "band" }), parts[n].drawn];
+  });
+  const base = shape("line", { class: "rail", x1: 0, x2: "100%", y1: TALL, y2: TALL });
+  const curve = shape("svg", { width: "100%", height: 2 * TALL, "aria-hidden": "true" }, [...drawn, base]);
+  const end = read < tokens ? `the last ${tokens - read} tokens are never read` : `${tokens} tokens`;
+  const ends = ["first token", end].map((each) => element("span", {}, each));
+  return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
 /** A button that shows the rows after the first ones; none where there are no more. */

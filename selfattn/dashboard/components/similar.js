@@ -107,7 +107,7 @@ function textPart(view, side) {
     nodes.map((each) => each.node),
   );
   if (buttons.length) addArrowKeys(buttons, buttons.length);
-  const boxes = () => nodes.map(({ node }) => (node.querySelector(".ink") ?? node).getBoundingClientRect());
+  const boxes = () => nodes.map(({ node }) => node.getBoundingClientRect());
   const paint = () => nodes.forEach((each) => each.paint?.());
   const label = { role: "group", "aria-label": `Sentence ${name}` };
   return { node: element("div", { class: name.toLowerCase(), ...label }, text), boxes, paint };
@@ -115,15 +115,12 @@ function textPart(view, side) {
 
 function wordPart(view, side, word, at) {
   if (word.kind === "punctuation") return { node: element("span", {}, word.text) };
-  const ink = element("bdi", "ink", word.text);
   const hover = (place) => view.set({ hovered: place && [side, at] });
   const press = () => {
     view.set({ hidden: view.pressed(side, at) });
     view.send("hidden", [view.data.key, ...view.hidden]); // with the key: another figure's same words are another choice
   };
-  const about = { type: "button", class: "word", "data-id": `word ${side} ${at}`, onclick: press };
-  const node = element("button", { ...about, ...previewing(hover, at) }, [ink, element("span", "number", word.number)]);
-  node.style.setProperty("--depth", `${Math.abs(word.depth)}%`);
+  const node = tintedWord(word, { "data-id": `word ${side} ${at}`, onclick: press, ...previewing(hover, at) });
 
   function paint() {
     const hidden = view.hidden[side] === at;
@@ -135,7 +132,7 @@ function wordPart(view, side, word, at) {
     const parts = joined.length ? ` Largest pairs: ${joined.slice(0, 3).join(", ")}.` : "";
     const { hovered } = view;
     const partner = hovered && hovered[0] !== side && view.word(...hovered).lines.some((line) => line[side] === at);
-    flag(node, { away: word.depth < 0, hidden, partner });
+    flag(node, { hidden, partner });
     assign(node, "aria-pressed", hidden);
     assign(node, "aria-label", `${word.text}: ${effect} without it`);
     assign(node, "data-tip", `Hide ${quoted(word.text)}: ${effect}.${parts}`);

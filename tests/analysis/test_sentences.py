@@ -10,9 +10,11 @@ from torch.nn.functional import cosine_similarity
 from transformers import AutoModel, AutoModelForSequenceClassification
 
 from selfattn import load_encoder
-from selfattn.analysis import hidden_sentences as own
-from selfattn.analysis.hidden_sentences import hidden_sentences, is_long, sentence_spans, sentences_of
-from selfattn.analysis.targets import class_score, similarity
+from selfattn.analysis import explaining
+from selfattn.analysis import sentences as own
+from selfattn.analysis.explaining import explain
+from selfattn.analysis.sentences import is_long, sentence_spans, sentences_of
+from selfattn.analysis.targets import Along, changed, class_score, similarity
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import load_pooling
@@ -69,7 +71,7 @@ def plain(folder, inputs, hidden, cut=None):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EIGHT)
 def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(own, "OPENED", 2)
+    monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(own, "DRAWS", 2)
     folder = str(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=("A", "B", "C"))))
     encoder = load_encoder(folder)
@@ -79,17 +81,17 @@ def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypa
         (class_score(load_class_head(encoder), "B")(tokens), None),
         (similarity(encoder, load_pooling(encoder), "She sat.")(tokens), other),
     ):
-        found = hidden_sentences(encoder, tokens, target, heads=())
+        found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
         inputs = encoder.inputs([tokens])
         before = plain(folder, inputs, (), cut)
-        near = {"abs": 1e-5 * max(1.0, abs(before), float(found.effect.abs().max()))}
+        near = {"abs": 1e-5 * max(1.0, abs(before), float(found.by_sentence.abs().max()))}
         assert found.number == pytest.approx(before, **near) and len(found.sentences) == 4
-        for each, effect in list(zip(found.sentences, found.effect.tolist()))[::2]:
+        for each, effect in list(zip(found.sentences, found.by_sentence.tolist()))[::2]:
             assert effect == pytest.approx(plain(folder, inputs, each.positions, cut) - before, **near)
-        two = found.effect.abs().argsort(descending=True)[:2].tolist()
-        assert found.explained.words == tuple(word for at in sorted(two) for word in found.sentences[at].words)
-        assert set(found.frame.query("opened")["place"]) == set(two)
-        word, effect = found.explained.words[0], float(found.explained.effect[0])
+        two = found.by_sentence.abs().argsort(descending=True)[:2].tolist()
+        assert found.words == tuple(word for at in sorted(two) for word in found.sentences[at].words)
+        assert set(found.sentence_frame.query("opened")["place"]) == set(two)
+        word, effect = found.words[0], float(found.effect[0])
         assert effect == pytest.approx(plain(folder, inputs, word.positions, cut) - before, **near)
         size = own._rounded(len(found.sentences[0].positions))
         draws = [plain(folder, inputs, draw, cut) - before for draw in own._draws(tokens.words, size)]
@@ -119,26 +121,36 @@ def classified(tmp_path):
 def test_an_answer_that_reads_nothing_rests_on_no_sentence(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
-    found = hidden_sentences(encoder, tokens, class_score(head, "B")(tokens), heads=())
-    assert found.named == () and found.effect.abs().max() == 0 and found.level.abs().max() == 0
-    assert not found.frame["named"].any()
+    found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
+    assert found.named == () and found.by_sentence.abs().max() == 0 and found.level.abs().max() == 0
+    assert not found.sentence_frame["named"].any()
 
 
 def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
-    found = hidden_sentences(encoder, tokens, similarity(encoder, load_pooling(encoder), "Mud.")(tokens), heads=())
-    assert found.named == () and found.level.isnan().all() and found.effect.abs().min() > 0.01
-    assert len(found.explained.words) == len(tokens.words)
-    twice = replace(found, effect=found.effect * 1e6)
+    found = explain(
+        encoder,
+        tokens,
+        similarity(encoder, load_pooling(encoder), "Mud.")(tokens),
+        heads=(),
+        sentences=sentences_of(tokens),
+    )
+    assert found.named == () and found.level.isnan().all() and found.by_sentence.abs().min() > 0.01
+    assert len(found.words) == len(tokens.words)
+    twice = replace(found, by_sentence=found.by_sentence * 1e6)
     assert twice.named == ()
 
 
-def test_a_sentence_that_is_hidden_already_changes_nothing(encoder):
-    tokens, pooling = encoder.tokenize(TEXT), load_pooling(encoder)
-    first = sentences_of(tokens)[0].positions
-    target = similarity(encoder, pooling, "Mud.")(tokens)
-    once, twice = own.changed(encoder, tokens, target, [first, (*first, *first)]).tolist()
-    assert once == pytest.approx(twice, abs=1e-6)
+def test_the_word_that_is_asked_about_stays_in_its_sentence(encoder):
+    tokens = encoder.tokenize(SMALL)
+    parts = sentences_of(tokens)
+    word = parts[1].words[0]
+    target = Along(word.positions, torch.ones(encoder.d_model))
+    found = explain(encoder, tokens, target, heads=(), sentences=parts)
+    others = [p for p in parts[1].positions if p not in word.positions]
+    before, after = changed(encoder, tokens, target, [(), others]).tolist()
+    assert float(found.by_sentence[1]) == pytest.approx(after - before, abs=1e-6)
+    assert found.level.isfinite().all() and found.sentence_frame["opened"].all()
 
 
 def test_the_sentence_that_answers_a_query_is_named(encoder):
@@ -146,9 +158,9 @@ def test_the_sentence_that_answers_a_query_is_named(encoder):
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")
     tokens = encoder.tokenize(text)
     asked = similarity(encoder, load_pooling(encoder), "How do I return an item I bought online?")
-    found = hidden_sentences(encoder, tokens, asked(tokens), heads=())
+    found = explain(encoder, tokens, asked(tokens), heads=(), sentences=sentences_of(tokens))
     assert [found.sentences[at].text[:7] for at in found.named] == ["To send"]
-    assert float(found.effect[7]) < -0.1
+    assert float(found.by_sentence[7]) < -0.1
 
 
 def test_which_texts_are_long(encoder):

@@ -1,0 +1,106 @@
+"""An encoder's answer in texts whose words are tinted by the effect of hiding them; in a long text, whose sentences are."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from selfattn import numbers
+from selfattn.analysis.explaining import Explained
+from selfattn.analysis.sentences import segments_with_levels
+from selfattn.encoders.placed_word import Tokens
+from selfattn.tidy_tables import PARTS, explained_words_frame
+from selfattn.views.shaded import Tint, shaded_data
+
+PRINTED = 5  # percent of the largest effect: smaller ones are in tooltips only
+
+Write = Callable[[float], str]
+
+
+def explained_data(
+    found: Mapping[str, Explained], what: str, write: Write, wholes: Mapping[str, Tokens] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The data of the component `shaded`: a row a text. found: the line above each, and its result.
+
+    what: the number that changes, in a sentence; write: a change of it. wholes: by the line, a text whose end was cut off.
+    """
+    frame = explained_words_frame(found)
+    deepest = float(frame["effect"].abs().max())
+    tint = Tint("effect", write, f"change of {what} {{}}", deepest if deepest > 0 else 1.0)
+    data = shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)
+    long = any(each.sentences for each in found.values())
+    hidden = "the sentence" if long else "the word"
+    key = f"Brown: {what} falls without {hidden}; teal: it rises."
+    if long:
+        key += " Grey band: noise level. A click on a sentence shows its words."
+    leveled = [(each, ~each.level.isnan()) for each in found.values()]
+    sizes = [part[known].abs().nan_to_num() for each, known in leveled for part in (each.by_sentence, each.level)]
+    largest = max((float(size.max()) for size in sizes if len(size)), default=0.0)
+    for word in (word for row in data["rows"] for word in row["words"]):
+        word["number"] *= abs(word["depth"]) >= PRINTED and any(digit in word["number"] for digit in "123456789")
+    texts = {f"{line}{part}": (line, n // 2) for line in found for n, part in enumerate(PARTS)}
+    for row in data["rows"]:
+        line, segment = texts[row["said"]]
+        if segment in segments_with_levels(found[line].sentences):
+            places = frame.loc[frame["said"] == row["said"], "at"].tolist()
+            row |= _by_sentence(
+                found[line], segment, row["words"], places, what, write, largest or 1.0, wholes.get(line)
+            )
+    named = [
+        (abs(own["depth"]), at, n)
+        for at, row in enumerate(data["rows"]) for n, own in enumerate(row["words"]) if own["kind"] == "named"
+    ]  # fmt: skip
+    return {**data, "legend": key} | ({"opened": [*max(named)[1:]]} if named else {})
+
+
+def _by_sentence(
+    found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
+    largest: float, whole: Tokens | None,
+) -> dict[str, Any]:  # fmt: skip
+    """A row's sentences in place of its words, each with its own. largest: the effect or level that fills the curve."""
+    named, opened = {*found.named}, {*found.words}
+    own = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
+    starts, first = [each.at for _, each in own], own[0][1].positions[0]
+    closed = {at for at, each in own if opened.isdisjoint(each.words)}
+    parts: list[dict[str, Any]] = []
+    for n, (at, each) in enumerate(own, start=1):
+        effect, level = float(found.by_sentence[at]), float(found.level[at])
+        noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
+        within = "" if at in named else " Within it, so no word is named."
+        more = " Its words were not hidden one by one." if at in closed else within
+        parts.append(
+            {
+                "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
+                "depth": _percent(effect, largest), "level": abs(_percent(level, largest)), "number": write(effect),
+                "tip": f"Sentence {n} of {len(own)}: change of {what} {write(effect)}. {noise}{more}",
+                "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
+            }
+        )  # fmt: skip
+    for word, place in zip(words, places):
+        at, _ = own[n := max(0, bisect_right(starts, place) - 1)]
+        if at not in closed:
+            parts[n]["words"].append(word if at in named else {**word, "number": ""})
+    tokens = read = parts[-1]["stop"]
+    if whole:
+        tokens += len(whole.ids) - len(found.sentence.ids)
+        rest = whole.text[len(found.sentence.text) :].strip()
+        parts.append({"text": rest, "gap": True, "kind": "lost", "depth": 0, "number": "", "tip": "never read"})
+    return {"words": parts, "tokens": tokens, "read": read}
+
+
+def _percent(value: float, largest: float) -> int:
+    return round(100 * value / largest) if value == value else 0
+
+
+def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
+    """A line on what is cut off a text. name: the encoder's; where: " of A"."""
+    special = (
+        len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)
+    )  # at the end
+    words, kept = tokens.words, len(read.ids) - special
+    left = sum(word.stop <= kept for word in words)
+    share = numbers.share(1 - left / len(words)).replace(" ", "\u00a0")
+    return (
+        f"As a sentence embedder {name} reads {len(read.ids):,} of the {len(tokens.ids):,} tokens{where}. From "
+        f'"{words[left].text}" on (word {left + 1:,} of {len(words):,}) nothing is read: {share} of the words.'
+    )

@@ -1,0 +1,111 @@
+"""Long texts: what is said and shown of their sentences, at each branch; what is cut off; and the picture."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from selfattn import numbers
+from selfattn.analysis.sentences import sentences_of
+from selfattn.panel import Look
+from selfattn.views.explained import lost
+from selfattn.views.predictions import Question, words
+from tests.charts.scene import drawn
+from tests.small_reports import NAN, explained
+
+TEXT = "We sat. It rained. She ran home."
+
+
+@pytest.fixture
+def hidden(encoder):
+    """The first sentence is above its level, the last below; the words of both were hidden."""
+    tokens = encoder.tokenize(TEXT)
+    parts = sentences_of(tokens)
+    found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
+    return replace(
+        found, sentence=tokens, target=SimpleNamespace(positions=range(12)), words=(*parts[0].words, *parts[2].words),
+        sentences=parts, by_sentence=torch.tensor([-0.5, 0.01, 0.2]), level=torch.tensor([0.25] * 3),
+    )  # fmt: skip
+
+
+def shown(*rows, answer="", whole=None):
+    asked = [
+        Question(found.sentence, None, ("class", 1), "", "the score", numbers.change, where=where, whole=whole)
+        for where, found in rows
+    ]
+    return words(dict(zip(asked, (found for _, found in rows))), answer)
+
+
+def test_the_sentence_above_its_noise_level_is_named_and_its_word(hidden):
+    panel = shown(("", hidden), answer="Score 0.80.")
+    assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
+    assert panel.note == 'Score 0.80. In it "sat" alone moves it most: −0.30.' and panel.live.data["opened"] == [0, 0]
+    (row,) = panel.live.data["rows"]
+    assert row["said"] == "change of the score, each word or sentence hidden"
+    assert [(each["text"], each["kind"], each["depth"], each["level"]) for each in row["words"]] == [
+        ("We sat.", "named", -100, 50), ("It rained.", "sentence", 2, 50), ("She ran home.", "sentence", 40, 50),
+    ]  # fmt: skip
+    assert [(each["start"], each["stop"]) for each in row["words"]] == [(0, 3), (3, 6), (6, 10)]
+    assert (row["read"], row["tokens"]) == (10, 10)
+    first, none, last = (each["words"] for each in row["words"])
+    assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
+    assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown, not named
+    tips = [each["tip"] for each in row["words"]]
+    assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
+    assert tips[1].endswith("Noise level 0.25. Its words were not hidden one by one.")
+    assert tips[2].endswith("Noise level 0.25. Within it, so no word is named.")
+    assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
+    assert panel.tables["words"]["effect"].notna().sum() == 7
+
+
+def test_no_sentence_and_no_word_is_named_within_the_noise(hidden):
+    panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
+    assert panel.finding == "No sentence matters more than as many words from anywhere in the text."
+    assert panel.note == "" and "opened" not in panel.live.data
+    (row,) = panel.live.data["rows"]
+    assert row["said"].endswith("hidden in A")
+    assert not any(word["number"] for each in row["words"] for word in each["words"])
+
+
+def test_a_query_and_a_document_are_two_texts(encoder, hidden):
+    tokens = encoder.tokenize("Who sat", TEXT)
+    pair = replace(
+        hidden, sentence=tokens, sentences=sentences_of(tokens), by_sentence=torch.tensor([-2.0, -0.5, 0.1, NAN]),
+        level=torch.tensor([NAN, 0.25, 0.25, 0.25]), words=tokens.words[:2], effect=torch.tensor([-0.1, 0.4]),
+    )  # fmt: skip
+    panel = shown((" in document 1", pair), (" in document 2", pair))
+    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'  # a query alone has no level
+    rows = panel.live.data["rows"]
+    assert [row["said"].partition("hidden in ")[2] for row in rows] == [
+        f"document {n} ({part})" for n in (1, 2) for part in ("query", "document")
+    ]
+    query, document = rows[:2]
+    assert [word["number"] for word in query["words"]] == ["−0.10", "+0.40"] and "read" not in query
+    assert document["words"][0]["start"] == 0 and document["words"][2]["depth"] == 0
+    assert panel.live.data["opened"] in ([1, 0], [3, 0])
+
+
+def test_what_is_cut_off(encoder, hidden):
+    whole = encoder.tokenize(f"{TEXT} Then we all slept.")
+    read = whole.cut(len(hidden.sentence.ids))
+    assert lost("mine", whole, read, " of B") == (
+        'As a sentence embedder mine reads 12 of the 17 tokens of B. From "Then" on (word 11 of 15) nothing is read: '
+        "33\u00a0% of the words."
+    )
+    (row,) = shown(("", hidden), whole=whole).live.data["rows"]
+    assert (row["read"], row["tokens"]) == (10, 15)
+    assert row["words"][-1] == {
+        "text": "Then we all slept.", "gap": True, "kind": "lost", "depth": 0, "number": "", "tip": "never read",
+    }  # fmt: skip
+
+
+def test_the_picture(encoder, hidden):
+    whole = encoder.tokenize(f"{TEXT} Then we all slept.")
+    spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
+    texts = [item["text"] for item in drawn(spec, "text")]
+    assert texts[0] == 'Hide "We sat.", and the score moves by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
+    bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "sentence"]
+    assert [each["value"] for each in bars] == [-1.0, 0.02, 0.4]
+    assert [round(each["x2"] - each["x"]) for each in bars] == [120, 120, 160]
+    assert round(bars[0]["y2"] - bars[0]["y"]) == 36
