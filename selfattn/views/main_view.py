@@ -214,7 +214,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses:
-        moves = f"moves toward {pair.senses[1 - side]}, by {_percent(share)} of the gap between the two senses"
+        moves = f"moves {_percent(share)} of the gap toward {pair.senses[1 - side]}"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -244,14 +244,11 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    noise = f"Moves under {_percent(level)} count as noise: so small a move often goes the wrong way."
-    lines = [
-        *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
-        *([noise] if over_many and pair.senses and not math.isnan(level) else []),
-        *_notes(pair),
-    ]
+    lines = _notes(pair)
     if pair.senses is None:
         return lines
+    if found:
+        lines.insert(0, f"{_then(pair, *found)} This holds for these two sentences.")
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
@@ -277,7 +274,7 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
     if pair.senses is None:
         raise ValueError("Expected a pair between senses.")
     crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
-    return f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
+    return f"It {'is now' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
@@ -302,19 +299,11 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "link": link,
         }
     own = over_many.of()["accuracy"]
-    whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
+    whole, without, alone = (_percent(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
     clue = "The clue may be spread over several words. " if unnamed else ""
-    n, many, chance = numbers.count(_sentences(over_many)), numbers.count(over_many.words["word"].nunique()), 0.5
     return {
-        "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
-        f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "title": f"{clue}In {n} labelled sentences of {many} words the encoder finds the right sense.",
-        "bars": [
-            {"name": "with all words", "value": whole},
-            {"name": "without the most telling word", "value": without},
-            {"name": "with only the most telling word", "value": alone},
-            {"name": "by guessing", "value": chance},
-        ],
+        "text": f"{clue}In general the right sense is found in {whole} of {numbers.count(_sentences(over_many))} labelled sentences: "
+        f"{without} without the most telling word, {alone} with it alone, {_percent(0.5)} by guessing.",
         "link": link,
     }
 

@@ -1,7 +1,6 @@
 /* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
-const BLANK = "\u00a0"; // a line without text keeps its height
 const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
@@ -29,9 +28,9 @@ class WayView extends View {
 
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
-    const line = this.data.way ? [linePart(this)] : [];
-    this.parts = [findingPart(this), sentencesPart(this)];
-    if (!this.data.guess) this.parts.push(...line, headsPart(this));
+    const line = this.data.way ? [linePart] : [];
+    const all = [findingPart, sentencesPart, ...(this.data.guess ? [] : [...line, beyondPart, headsPart])];
+    this.parts = all.map((part) => part(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
     for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
@@ -107,13 +106,10 @@ function findingPart(view) {
 
 /** What holds beyond this pair. */
 function beyondPart(view) {
-  const node = element("section", "beyond");
+  const node = element("p", "beyond");
   const show = () => {
-    const { text, title, bars, link } = view.data.beyond;
-    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const said = element("p", {}, [bars ? title : text, ...more]);
-    node.replaceChildren(element("h3", {}, "In general"), said, ...(bars ? [partsOf(bars, text)] : []));
-    assign(node, "hidden", text ? null : "");
+    const { text, link } = view.data.beyond;
+    node.replaceChildren(text, ...(link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : []));
   };
   return { node, show };
 }
@@ -125,16 +121,6 @@ function splitAt(text, sought) {
   const first = found.reduce((one, other) => (text.indexOf(other) < text.indexOf(one) ? other : one));
   const [start, end] = [text.indexOf(first), text.indexOf(first) + first.length];
   return [text.slice(0, start), first, ...splitAt(text.slice(end), sought)];
-}
-
-/** Bars of parts of a whole, with their names. */
-function partsOf(bars, label) {
-  const rows = bars.map(({ name, value }) => {
-    const bar = element("span", "bar");
-    bar.style.width = `${100 * value}%`;
-    return element("li", {}, [element("span", "", name), element("span", "track", bar), percent(value)]);
-  });
-  return element("ul", { class: "parts", "aria-label": label }, rows);
 }
 
 function sentencesPart(view) {
@@ -254,16 +240,14 @@ function wordNode(view, side, word) {
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
-  const [away, toward, badge] = [element("span"), element("bdi"), element("span")];
-  const key = element("p", { class: "small ramp", "aria-hidden": "true" }, [away, element("span", "colours"), toward]);
+  const [badge, title, how, sum] = [element("span"), element("h3"), element("p", "small"), element("p", "small")];
   const choose = (head) => {
     view.set({ head });
     // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
     if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
-  const [bars, beyond] = [barsPart(view), beyondPart(view)];
+  const reads = readsPart(view);
 
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
   function effects(side, at) {
@@ -272,52 +256,46 @@ function headsPart(view) {
     return row ? numbersOf(row, 10000) : null;
   }
 
+  /** The map's key. share: of all heads at once. */
+  function key(values, share, gradient) {
+    const { word, heads: about, way } = view.data;
+    const noise = about.level ?? 0;
+    const parts = [`Each cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
+    if (way?.level && share < way.level) parts.push("All of it is noise.");
+    else if (noise) parts.push(`Grey: under ${percent(noise)}, the noise of a single head.`);
+    else if (way?.level) parts.push("Small moves may be noise.");
+    if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
+    return parts.join(" ");
+  }
+
   function paint() {
-    const { sides, word, heads: about, way } = view.data;
+    const { sides, heads: about, way } = view.data;
     const { side, at } = view.subject;
-    const level = way?.level;
     const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
     const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
-    const largest = Math.max(PRINTED, share < level ? level : 0, ...leading.map(Math.abs)); // noise stays pale
-    const [known, name] = [share !== null && values, sides[side].name];
+    const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
+    const known = share !== null && values;
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Through which heads");
-    write(badge, known ? name : "");
-    assign(badge, "class", `badge ${name.toLowerCase()}`);
-    const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const noise = about.level === null ? "; small moves may be noise" : `; grey: noise, under ${percent(about.level)}`;
-    const small = !level ? "" : share < level ? "; all of it is noise" : noise;
-    write(how, about.reason || (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}.` : ""));
-    write(away, `away ${percent(-largest)}`);
-    write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
-    const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    const most = together ? `the ${count} largest move it ${percent(together.share)}, ` : "";
-    write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
-    assign(key, "hidden", values && way ? null : "");
-    const label = `${title.textContent}: ${how.textContent}`;
-    map.paint({
-      label,
-      values,
-      largest,
-      printed: PRINTED,
-      noise: about.level ?? 0,
-      chosen: view.head,
-      shown: view.hoveredHead,
-    });
-    bars.paint();
+    write(badge, known ? sides[side].name : "");
+    assign(badge, "class", `badge ${"ab"[side]}`);
+    write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));
+    const names = new Intl.ListFormat("en-GB").format((together?.heads ?? []).map((head) => headLabel(head, heads)));
+    const most = together ? `In ${names} together: ${percent(together.share)}. ` : "";
+    write(sum, known ? `${most}In all ${layers * heads} heads: ${percent(share)}.` : "");
+    const [label, noise] = [`${title.textContent}: ${how.textContent}`, about.level ?? 0];
+    map.paint({ label, values, largest, printed: PRINTED, noise, chosen: view.head, shown: view.hoveredHead });
+    reads.paint();
   }
-  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);
-  return { node: element("div", "heads", [effect, bars.node, beyond.node]), show: beyond.show, paint };
+  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node, sum]);
+  return { node: element("div", "heads", [effect, reads.node]), paint };
 }
 
-function barsPart(view) {
-  const [badge, title, habit] = [element("span"), element("h3"), element("p", "small")];
-  const note = element("p", "small");
+/** The weights of the head under the pointer, else of the chosen one. */
+function readsPart(view) {
+  const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
-  const both = element(
-    "div",
-    "lists",
-    lists.map((list) => list.node),
-  );
+  const nodes = lists.map((list) => list.node);
+  const both = element("div", "lists", nodes);
 
   function paint() {
     const { word, heads: about, sides } = view.data;
@@ -325,14 +303,11 @@ function barsPart(view) {
     const { side: asked, at } = view.subject;
     const one = view.drawn(0) !== null || view.drawn(1) !== null; // else neither sentence is asked about
     assign(badge, "hidden", one ? null : "");
-    assign(badge, "class", `badge ${sides[asked].name.toLowerCase()}`);
+    assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
-    write(title, `What ${quoted(word)} attends to`);
-    write(note, `Attention weights of ${headLabel(head, about.heads)}: what it reads, not what that changes.`);
-    write(
-      habit,
-      about.habits[head] ? `Over many sentences this head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK,
-    );
+    write(title, `What ${quoted(word)} attends to in ${headLabel(head, about.heads)}`);
+    const habit = about.habits[head] ? ` This head ${about.habits[head].replace(/\.?$/, ".")}` : "";
+    write(note, `Attention weights: what it reads, not what that changes.${habit}`);
     flag(both, { stacked: one });
     lists.forEach((list, side) => {
       list.paint(head, view.hidden[side], side === asked ? at : undefined);
@@ -340,28 +315,20 @@ function barsPart(view) {
       assign(list.badge, "hidden", one ? "" : null);
     });
   }
-
-  const reads = element("section", "reads", [element("div", "titled", [badge, title]), note, both, habit]);
-  return { node: reads, paint };
+  return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** A bar for each token of a sentence. */
+/** The tokens of a sentence, a bar on each. */
 function tokenList(view, { name, tokens }) {
-  const marks = (token, i) => (token.special && { 0: " (start)", [tokens.length - 1]: " (end)" }[i]) || "";
-  const rows = tokens.map((token, i) => {
-    const [text, bar, value] = [
-      element("bdi", "token", token.text + marks(token, i)),
-      element("span", "bar"),
-      element("span", "value"),
-    ];
+  const rows = tokens.map((token) => {
+    const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
     flag(text, { special: token.special, self: token.chosen });
-    return { token, text, bar, value, node: element("li", {}, [text, element("span", "track", [bar, value])]) };
+    return { token, text, bar, value, node: element("li", {}, [value, bar, text]) };
   });
   const scrolls = rows.length > SCROLLED;
-  const kind = scrolls ? { class: "scrolled", tabindex: 0 } : {};
   const list = element(
     "ol",
-    { ...kind, "aria-label": `Sentence ${name}` },
+    { ...(scrolls && { class: "scrolled", tabindex: 0 }), "aria-label": `Sentence ${name}` },
     rows.map(({ node }) => node),
   );
   const note = element("p", "small", scrolls ? `${rows.length} tokens; the list scrolls.` : "");
@@ -376,7 +343,7 @@ function tokenList(view, { name, tokens }) {
       const subject = token.at !== null && token.at === asked;
       flag(text, { hidden: token.at !== null && token.at === hidden, subject });
       flag(bar, { subject });
-      bar.style.width = `${100 * (weights[i] ?? 0)}%`;
+      bar.style.setProperty("--part", weights[i] ?? 0);
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
       assign(row, "data-tip", (weights[i] ?? null) === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
     });

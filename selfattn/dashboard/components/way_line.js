@@ -44,11 +44,10 @@ function sideMarks(name) {
 function linePart(view) {
   const still = shape("g"); // the line itself: drawn anew for another width
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const noises = [0, 1].map(() => shape("text", "label"));
   const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, ...noises]);
-  const ends = [0, 1].map(() => element("div", {}, element("bdi", "name")));
-  const key = element("p", "small key");
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
+  const names = [0, 1].map(() => element("bdi", "name"));
+  const [ends, key] = [element("div", "ends", names), element("p", "small")];
   let drawn = null; // {x, rows, width, of} of the last layout
 
   /** Every position that a side's marks may take. */
@@ -68,16 +67,28 @@ function linePart(view) {
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    const first = 36 + MARK;
+    write(key, [dotsKey(way), way.level === null ? "" : noiseKey(way)].filter(Boolean).join(" "));
+    way.ends.forEach(({ label }, end) => {
+      write(names[end], label);
+      assign(names[end], "class", `name ${colour(way, end)}`);
+    });
+    const first = ends.offsetHeight + 22 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + (way.level === null ? 36 : 50);
+    const axis = rows[1] + 38;
     drawn = { x, rows, axis, width, of };
     assign(svg, "height", axis + 34);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
-    nameEnds(way);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
+  }
+
+  function dotsKey(way) {
+    return way.dots.flat().length ? `Dots: ${quoted(view.data.word)} in other labelled sentences.` : "";
+  }
+
+  function noiseKey(way) {
+    return `Grey bands: moves under ${percent(way.level)} count as noise, since they often go the wrong way.`;
   }
 
   /** The colour of an end; both grey where A and B are of one sense. */
@@ -95,16 +106,12 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const mean = way.between === "senses" ? "from average to average" : "from A to B";
+    const gap = way.between === "senses" ? "the gap between the senses" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
-      shape(
-        "text",
-        { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" },
-        `${percent(1)}: ${mean}`,
-      ),
+      shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, `${gap}: ${percent(1)}`),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
@@ -116,25 +123,6 @@ function linePart(view) {
         return shape("rect", { class: `half ${colour(way, end)}`, x: start, width: across, height: high, rx: 6 });
       }),
     );
-  }
-
-  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room. */
-  function nameEnds(way) {
-    write(key, way.dots.flat().length ? `Each dot: ${quoted(view.data.word)} in another labelled sentence.` : "");
-    const middle = drawn.x(0.5);
-    way.ends.forEach(({ label }, end) => {
-      const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
-      const shift = 2 * (drawn.x(end) - start) - width;
-      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
-      write(ends[end].firstChild, label);
-      assign(ends[end], "class", `end ${colour(way, end)}`);
-      Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
-      ends[end].style.paddingRight = shift > 0 ? "0" : padding;
-    });
-    const [left, right] = ends.map((end) => end.firstChild.getBoundingClientRect());
-    const around = svg.getBoundingClientRect().left;
-    flag(key, { between: right.left - left.right > 300 });
-    key.style.left = `${(left.right + right.left) / 2 - around}px`;
   }
 
   /** Place a side's marks. Returns its two labels, which are still to be placed. */
@@ -170,7 +158,6 @@ function linePart(view) {
   function paint() {
     if (!drawn) return;
     const { x, rows, width } = drawn;
-    const { at, toward, level } = view.data.way;
     const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
     for (const { node } of labels) assign(node, "textLength", null);
     for (const label of labels) label.size = label.node.getComputedTextLength();
@@ -179,17 +166,7 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
-    noises.forEach((noise, side) => {
-      write(noise, level === null ? "" : "noise");
-      const size = noise.getComputedTextLength();
-      const left = clamp(x(at[side] + (toward[side] * level) / 2) - size / 2, width - size);
-      const free = labels.every(
-        (each) => each.y <= rows[side] || each.left > left + size || each.left + each.size < left,
-      );
-      if (!free) write(noise, ""); // another row's label is there
-      move(noise, left, rows[side] + 28);
-    });
   }
 
-  return { node: element("div", "way-line", [svg, element("div", "ends", [...ends, key])]), paint, layOut };
+  return { node: element("div", "way-line", [ends, svg, key]), paint, layOut };
 }
