@@ -29,9 +29,9 @@ def test_the_main_flow(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
-        'Hide "river", and "bank" moves toward money house, by 44\u00a0% of the gap between the two senses.'
+        'Hide "river", and "bank" moves 44\u00a0% of the gap toward money house.'
     )
-    limit = page.get_by_text("In 768 labelled sentences of 32 words the encoder finds the right sense.")
+    limit = page.get_by_text("In general the right sense is found in")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
     word(page, "of").click()  # hidden
@@ -52,7 +52,7 @@ def test_the_main_flow(page, server):
 
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
     wait_until_idle(page)
-    expect(finding(page)).to_contain_text('Hide "elephant", and "trunk" moves toward car compartment, by 49\u00a0%')
+    expect(finding(page)).to_contain_text('Hide "elephant", and "trunk" moves 49\u00a0% of the gap toward car compartment')
 
 
 def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, server):

@@ -72,21 +72,16 @@ def test_the_finding_has_the_colours_of_the_pictures(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
-        ["telling", '"river"'], ["side a", '"bank"'], ["side b", "money house"], ["share", "44\u00a0%"],
+        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side b", "money house"],
     ]  # fmt: skip
     page = open_way(VARIANTS["star"])
     assert page.locator(".finding span").count() == 0
 
 
-def test_what_holds_beyond_is_drawn(open_way):
-    page = open_way(VARIANTS["bank"])
-    rows = page.locator(".parts li")
-    bars = VARIANTS["bank"]["beyond"]["bars"]
-    assert rows.all_text_contents() == [bar["name"] + percent(bar["value"]) for bar in bars]
-    wide = rows.locator(".bar").evaluate_all("all => all.map(bar => bar.offsetWidth / bar.parentNode.offsetWidth)")
-    track = rows.locator(".track").first
-    assert track.evaluate("each => getComputedStyle(each).paddingInlineEnd") == "0px"
-    assert wide == pytest.approx([bar["value"] for bar in bars], abs=0.01)
+def test_what_holds_beyond_is_said_with_its_link(open_way):
+    page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
+    expect(page.locator(".beyond")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
+    expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
 
 
 def test_every_effect_and_weight_is_written(open_way):
@@ -99,18 +94,23 @@ def test_every_effect_and_weight_is_written(open_way):
     assert labels == [f"head {i % 12} of layer {i // 12}: {percent(one)}" for i, one in enumerate(effects)]
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
-    together = percent(side["together"]["6"]["share"])
-    expect(page.locator(".effects")).to_contain_text(f"largest move it {together}, all heads {percent(0.436)}.")
+    together = side["together"]["6"]
+    first, second, third = (f"L{head // 12} H{head % 12}" for head in together["heads"])
+    expect(page.locator(".effects")).to_contain_text(
+        f"In {first}, {second} and {third} together: {percent(together['share'])}. In all 72 heads: {percent(0.436)}."
+    )
+    expect(page.locator(".effects .small").first).to_have_text(
+        f'Each cell: how far "bank" then moves. Grey: under {percent(0.06)}, the noise of a single head.'
+    )
     for head in (10, 41):
         cells.nth(head).hover()
         for name, each in zip("ab", data["sides"]):
             weights = row(each["weights"][head], 1000)
             values = page.locator(f".tokens.{name} .value").all_text_contents()
             assert values == [numbers.weight(one) if one >= 0.05 else "" for one in weights]
-            widths = page.locator(f".tokens.{name} .bar").evaluate_all(
-                "all => all.map(bar => parseFloat(bar.style.width) / 100)"
-            )
-            assert widths == pytest.approx(weights, abs=1e-6)
+            bars = page.locator(f".tokens.{name} .bar")
+            heights = bars.evaluate_all("all => all.map(bar => bar.getBoundingClientRect().height / 100)")
+            assert heights == pytest.approx(weights, abs=1e-3)
         assert page.locator(".bar.subject").count() == 1
         assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # river
 
@@ -178,11 +178,11 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
     height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
-    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of L3 H5:")
+    expect(page.locator(".reads h3")).to_have_text('What "bank" attends to in L3 H5')
     assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
-    expect(page.locator(".reads > .small").first).to_contain_text("Attention weights of L0 H10:")
+    expect(page.locator(".reads h3")).to_have_text('What "bank" attends to in L0 H10')
     expect(page.locator(".effects h3")).to_have_text('Hide "river" in one head alone')
     assert page.evaluate("sent") == []
 
@@ -204,6 +204,7 @@ def test_keyboard_alone(open_way):
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of river side.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
+    page.keyboard.press("Tab")  # to the link
     page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
@@ -278,8 +279,8 @@ def test_guess_shows_nothing_until_a_click(open_way):
     assert focused(page) == "word 0 4"
 
 
-# Texts that may not touch each other: the way's labels, the ends' names, words and the numbers beneath them.
-TEXTS = ".line .label, .end .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
+# Texts that may not touch each other: the way's labels and ends, words and the numbers beneath them.
+TEXTS = ".line .label, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -23,7 +23,7 @@ from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves toward money house, by 44 % of the gap between the two senses.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward money house.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -110,7 +110,7 @@ def test_a_share_at_the_level_is_named(made, reports):
     for share, said in (
         (
             torch.tensor(level),
-            'Hide "cameras", and "star" moves toward distant sun, by 21 % of the gap between the two senses.',
+            'Hide "cameras", and "star" moves 21 % of the gap toward distant sun.',
         ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
@@ -252,25 +252,21 @@ def test_chance_is_said_of_each_word(made, reports):
 
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
-    assert list(map(plain, panel.live.data["below"])) == [
-        "It stays nearer to river side. This holds for these two sentences.",
-        "Moves under 21 % count as noise: so small a move often goes the wrong way.",
-    ]
-    beyond = panel.live.data["beyond"]
+    assert panel.live.data["below"] == ["It stays nearer to river side. This holds for these two sentences."]
+    beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
+    whole, without, alone = (numbers.percent(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
+    assert (whole, without, alone) == ("92 %", "77 %", "89 %")
     assert plain(beyond["text"]) == (
-        "In general, over 768 labelled sentences: with the most telling word hidden, 77 % "
-        "keep the right sense; with only that word left, 89 % (guessing: 50 %)."
+        f"In general the right sense is found in {whole} of 768 labelled sentences: {without} without the most telling word, "
+        f"{alone} with it alone, 50 % by guessing."
     )
-    own = reports["hidden_words"].of()["accuracy"]
-    values = [own["as it is"], own["the word hidden"], own["the word alone"], 0.5]
-    assert [bar["value"] for bar in beyond["bars"]] == values
     assert beyond["link"] == {"text": "Many sentences", "href": "senses"}
     star = made("star")[1].live.data
-    assert len(star["below"]) == 1 and star["below"][0].startswith("Moves under 21")
+    assert star["below"] == []
     assert star["hint"] == (
         'Click a word to hide it: "star" then can\'t attend to it in any head of all-MiniLM-L6-v2; other words still can.'
     )
-    assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general, over 768")
+    assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general the right sense")
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
