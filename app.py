@@ -51,10 +51,7 @@ def show() -> None:
         ".st-key-all_heads details{border:0!important}"
         ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
-        # A and B stay side by side in a narrow window.
-        "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
-        ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
-        ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
+        "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}}"
         # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"

@@ -29,7 +29,7 @@ from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, beside, stacked
+from selfattn.charts.vega import Spec, stacked
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -84,8 +84,7 @@ def two_sentences(
     maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
     look = _look(theme)
     row, _ = against(sides, at_head)
-    whole = [panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch")]
-    return _chart(stacked(row.picture(look), beside(*whole)))
+    return _chart(stacked(row.picture(look), head_maps(sides, maps, at_head, "scratch").picture(look)))
 
 
 def all_heads(

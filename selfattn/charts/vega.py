@@ -141,7 +141,7 @@ def updatable(spec: Spec, reading: str) -> Spec:
         return part
 
     whole = moved(spec)
-    first = whole if "layer" in whole else whole["concat"][0]
+    first = whole if "layer" in whole else whole.get("concat", whole.get("hconcat"))[0]
     first["layer"].append(marks("text", {"description": nominal("reading")}, CHOICE, opacity=0))
     return {**whole, "datasets": {**datasets, CHOICE: [choice]}}
 

@@ -9,10 +9,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import Page, current_look, say, this_page
+from selfattn.dashboard.figures import Page, current_look, say
 from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
@@ -58,17 +57,6 @@ def file_button(
 def file_name(title: str) -> str:
     """The stem of a figure's file names, made from its title."""
     return bundle.safe_name(f"selfattn {title}")
-
-
-def png_button(name: str, spec: Spec, title: str) -> None:
-    """Show a button for the PNG of one sentence's picture, "A" or "B". A click draws it."""
-    page, link = this_page(), _link(this_page())
-
-    def make() -> bytes:
-        return files.png(spec, _provenance(page, link).of_figure(title, sentences=(name,)), SCALE)
-
-    file = f"{file_name(f'{title}, {page.head}')}.png"
-    file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
 
 
 def _say_what_no_font_has(*drawn: Any) -> None:

@@ -129,8 +129,13 @@ def show_panel(
     if panel.note:
         say(panel.note)
     if panel.method and method:
-        with st.expander("How this was measured"):
-            say(panel.method)
+        show_method(panel.method)
+
+
+def show_method(method: str) -> None:
+    """Show how a panel was measured, folded."""
+    with st.expander("How this was measured"):
+        say(method)
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:

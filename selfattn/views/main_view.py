@@ -301,9 +301,10 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     own = over_many.of()["accuracy"]
     whole, without, alone = (_percent(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
     clue = "The clue may be spread over several words. " if unnamed else ""
+    many = numbers.count(_sentences(over_many))
     return {
-        "text": f"{clue}In general the right sense is found in {whole} of {numbers.count(_sentences(over_many))} labelled sentences: "
-        f"{without} without the most telling word, {alone} with it alone, {_percent(0.5)} by guessing.",
+        "text": f"{clue}In general the right sense is found in {whole} of {many} labelled sentences: {without} without the most "
+        f"telling word, {alone} with it alone, {_percent(0.5)} by guessing.",
         "link": link,
     }
 

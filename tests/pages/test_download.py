@@ -59,18 +59,6 @@ def test_a_figures_file_names_its_own_head_or_none(views):
     assert table.groupby("query_pos")["weight"].sum().round(5).eq(1).all()
 
 
-def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_unasked(views, monkeypatch):
-    made = {}
-    monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
-    open_link()
-    assert not views
-    for name in "AB":
-        make, file, *_ = made[f"PNG of {name}"]
-        provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
-        assert list(provenance["sentences"]) == [name] and (provenance["layer"], provenance["head"]) == (0, 10)
-        assert file == f"selfattn-map-of-{name}-L0-H10.png"
-
-
 def test_beside_a_png_stands_what_no_font_here_has():
     """A character that Unicode hasn't assigned: no machine has a font for it."""
     for address in ("", "all-heads"):
