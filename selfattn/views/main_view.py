@@ -119,7 +119,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None),
+        hint=_hint(pair), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -244,11 +244,15 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    lines = _notes(pair)
+    means = f'Hidden means that "{_word(pair)}" can\'t attend to it, in any head of {_short_name(encoder)}.'
     if pair.senses is None:
-        return lines
-    if found:
-        lines.insert(0, f"{_then(pair, *found)} This holds for these two sentences.")
+        return [means, *_notes(pair)]
+    said = (
+        f"{_then(pair, *found)} This holds for these two sentences."
+        if found
+        else "The clue may be spread over several words."
+    )
+    lines = [f"{means} {said}", *_notes(pair)]
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
@@ -261,12 +265,9 @@ def _below(
     return lines
 
 
-def _hint(encoder: Encoder, pair: HiddenPair) -> str:
+def _hint(pair: HiddenPair) -> str:
     """The line under the sentences: what a click does. "" where no word can be hidden."""
-    if not leading_words(pair):
-        return ""
-    does = f'"{_word(pair)}" then can\'t attend to it in any head of {_short_name(encoder)}; other words still can.'
-    return f"Click a word to hide it: {does}"
+    return "Nothing is hidden yet: click a word to hide it." if leading_words(pair) else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
@@ -277,11 +278,8 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
     return f"It {'is now' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
 
 
-def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
-    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it.
-
-    unnamed: the finding names no word.
-    """
+def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
+    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it."""
     link = {"text": "Many sentences", "href": SENSES_PAGE}
     if encoder.hide_reason:
         return {"text": ""}
@@ -299,12 +297,11 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "link": link,
         }
     own = over_many.of()["accuracy"]
-    whole, without, alone = (_percent(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
-    clue = "The clue may be spread over several words. " if unnamed else ""
-    many = numbers.count(_sentences(over_many))
+    whole, without = (_percent(own[what]) for what in ("as it is", "the word hidden"))
+    n, words = (numbers.count(each) for each in (_sentences(over_many), over_many.words["word"].nunique()))
     return {
-        "text": f"{clue}In general the right sense is found in {whole} of {many} labelled sentences: {without} without the most "
-        f"telling word, {alone} with it alone, {_percent(0.5)} by guessing.",
+        "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense in "
+        f"{whole}, without the most telling word in {without}.",
         "link": link,
     }
 
@@ -384,10 +381,11 @@ def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> s
         parts.append(f"{said}.")
     if line is not None:
         parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
-    if heads and heads[0].leading:
-        head, hidden = heads[0].leading[0], heads[0].word.label
-        own = _percent(float(heads[0].share[head]))
-        parts.append(f'Hidden in head {head.head} of layer {head.layer} alone, "{hidden}" moves it {own}.')
+    if heads and heads[0].share.isfinite().any():
+        share = heads[0].share.nan_to_num(nan=-math.inf)
+        layer, head = divmod(int(share.argmax()), share.shape[1])
+        own = _percent(float(share.max()))
+        parts.append(f'Hidden in head {head} of layer {layer} alone, "{heads[0].word.label}" moves it {own}.')
     return " ".join(parts)
 
 

@@ -142,7 +142,6 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
             "weights": [],
             "gradient": [],
             "exact": {},
-            "together": {},
         }
         for side in data["sides"]
     ]
@@ -201,14 +200,6 @@ def _side(
         "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS),
         "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES),
         "exact": {str(one.at): whole_numbers(one.share.flatten()[None], SHARES)[0] for one in run},
-        "together": {
-            str(one.at): {
-                "heads": [head.layer * one.share.shape[1] + head.head for head in one.leading],
-                "share": _share(one.together),
-            }
-            for one in run
-            if one.together is not None
-        },
     }
 
 

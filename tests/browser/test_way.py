@@ -94,13 +94,9 @@ def test_every_effect_and_weight_is_written(open_way):
     assert labels == [f"head {i % 12} of layer {i // 12}: {percent(one)}" for i, one in enumerate(effects)]
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
-    together = side["together"]["6"]
-    first, second, third = (f"L{head // 12} H{head % 12}" for head in together["heads"])
-    expect(page.locator(".effects")).to_contain_text(
-        f"In {first}, {second} and {third} together: {percent(together['share'])}. In all 72 heads: {percent(0.436)}."
-    )
-    expect(page.locator(".effects .small").first).to_have_text(
-        f'Each cell: how far "bank" then moves. Grey: under {percent(0.06)}, the noise of a single head.'
+    expect(page.locator(".effects .small")).to_have_text(
+        f'A cell: how far "bank" then moves (all 72 heads: {percent(0.436)}). Grey: under {percent(0.06)}, noise: one head moves '
+        "it less than all, so its noise is smaller."
     )
     for head in (10, 41):
         cells.nth(head).hover()
@@ -109,7 +105,7 @@ def test_every_effect_and_weight_is_written(open_way):
             values = page.locator(f".tokens.{name} .value").all_text_contents()
             assert values == [numbers.weight(one) if one >= 0.05 else "" for one in weights]
             bars = page.locator(f".tokens.{name} .bar")
-            heights = bars.evaluate_all("all => all.map(bar => bar.getBoundingClientRect().height / 100)")
+            heights = bars.evaluate_all("all => all.map(bar => bar.getBoundingClientRect().height / 120)")
             assert heights == pytest.approx(weights, abs=1e-3)
         assert page.locator(".bar.subject").count() == 1
         assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # river
@@ -168,6 +164,30 @@ def test_a_click_hides_and_a_second_shows(open_way):
     expect(page.locator(".cell").nth(66)).to_have_attribute("aria-selected", "true")
 
 
+def test_a_hidden_word_is_named_under_the_sentences(open_way):
+    page = open_way(VARIANTS["bank"])
+    state = page.locator(".sentences > .small")
+    expect(state).to_have_text("Nothing is hidden yet: click a word to hide it.")
+    word(page, "river").click()
+    word(page, "loan", 1).click()
+    expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
+
+
+def test_the_arrow_of_a_named_word_has_its_share(open_way):
+    page = open_way(VARIANTS["bank"])
+    assert page.locator(".much").all_text_contents() == [percent(0.436), ""]
+    word(page, "of").click()
+    assert page.locator(".much").all_text_contents() == ["", ""]
+
+
+def test_without_heads_the_figure_ends_with_the_way(open_way):
+    page = open_way(way_data() | {"heads": None})
+    expect(page.locator(".beyond")).to_be_visible()
+    expect(page.locator(".heads")).to_have_count(0)
+    word(page, "river").click()
+    assert page.evaluate("sent") == [["hidden", [6, None]]]
+
+
 def test_hover_previews_and_sends_nothing(open_way):
     page = open_way(VARIANTS["bank"])
     position = along(page)
@@ -178,11 +198,11 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert position(ghost.locator("circle")) == pytest.approx(-0.095 + 0.16, abs=0.005)
     height = page.locator(".selfattn").bounding_box()["height"]
     page.locator(".cell").nth(41).hover()
-    expect(page.locator(".reads h3")).to_have_text('What "bank" attends to in L3 H5')
+    expect(page.locator(".reads .small").first).to_contain_text("in head 5 of layer 3 (L3 H5, the outlined cell)")
     assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
-    expect(page.locator(".reads h3")).to_have_text('What "bank" attends to in L0 H10')
+    expect(page.locator(".reads .small").first).to_contain_text("in head 10 of layer 0 (L0 H10, the outlined cell)")
     expect(page.locator(".effects h3")).to_have_text('Hide "river" in one head alone')
     assert page.evaluate("sent") == []
 

@@ -57,7 +57,6 @@ def _side(
         total = sum(map(math.exp, logits))
         weights.append(_row([math.exp(one) / total for one in logits], 1000))
     exact = by_word[leader["at"]]
-    largest = sorted(range(n), key=lambda head: -exact[head])[:3]
     return {
         "name": name, "dir": "rtl" if rtl else "ltr", "words": words, "leader": leader["at"],
         "named": [each["at"] for each in known if level is not None and each["share"] >= level],
@@ -65,7 +64,6 @@ def _side(
         "tokens": tokens, "weights": weights,
         "gradient": [_row([0.9 * one for one in by_word[each]], 10000) for each in sorted(by_word)],
         "exact": {str(leader["at"]): _row(exact, 10000)},
-        "together": {str(leader["at"]): {"heads": largest, "share": round(sum(exact[head] for head in largest), 4)}},
     }  # fmt: skip
 
 
@@ -96,7 +94,7 @@ def way_data(
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
         "finding": finding or 'Hide "river", and "bank" moves 44 % of the gap toward money house.',
         "below": ["It stays nearer to river side. This holds for these two sentences."],
-        "hint": "" if guess else f"Click a word to hide it: \"{word}\" then can't attend to it in any head.",
+        "hint": "" if guess else "Nothing is hidden yet: click a word to hide it.",
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
             " (all words 92 %, guessing 50 %).",
@@ -123,7 +121,7 @@ def _shown_only() -> Data:
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
         side["weights"][7] = ""  # as in float16, where a head's weights aren't numbers
-        side.update(gradient=[], exact={}, together={})
+        side.update(gradient=[], exact={})
     return data
 
 

@@ -15,7 +15,7 @@ from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
 from selfattn.views.main_view import finding, measured, named_words
 from tests.pages.conftest import open_link
-from tests.pages.pictures import live, matrix, same, spec_of
+from tests.pages.pictures import charts, live, matrix, same, spec_of
 
 pytestmark = pytest.mark.slow
 

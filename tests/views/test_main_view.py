@@ -72,7 +72,7 @@ def test_findings_between_the_senses(made, word, said):
 def test_a_sentence_that_fits_no_sense(made):
     pair, panel = made("jam")
     assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
-    assert panel.live.data["below"][0].startswith('A fits no labelled sense of "jam"')
+    assert panel.live.data["below"][1].startswith('A fits no labelled sense of "jam"')
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
@@ -196,9 +196,6 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
         heads = heads_of_word(encoder, pair, side, top, exact=True)
         for part, value in zip(ints(own["exact"][str(top)]), heads.share.flatten().tolist(), strict=True):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
-        together = own["together"][str(top)]
-        assert numbers.percent(together["share"]) == numbers.percent(heads.together)
-        assert together["heads"] == [12 * head.layer + head.head for head in heads.leading]
 
 
 def test_the_line(encoder, made):
@@ -252,21 +249,19 @@ def test_chance_is_said_of_each_word(made, reports):
 
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
-    assert panel.live.data["below"] == ["It stays nearer to river side. This holds for these two sentences."]
+    hidden = 'Hidden means that "bank" can\'t attend to it, in any head of all-MiniLM-L6-v2.'
+    assert panel.live.data["below"] == [f"{hidden} It stays nearer to river side. This holds for these two sentences."]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    whole, without, alone = (numbers.percent(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
-    assert (whole, without, alone) == ("92 %", "77 %", "89 %")
+    whole, without = (numbers.percent(own[what]) for what in ("as it is", "the word hidden"))
+    assert (whole, without) == ("92 %", "77 %")
     assert plain(beyond["text"]) == (
-        f"In general the right sense is found in {whole} of 768 labelled sentences: {without} without the most telling word, "
-        f"{alone} with it alone, 50 % by guessing."
+        "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense in 92 %, without the most "
+        "telling word in 77 %."
     )
     assert beyond["link"] == {"text": "Many sentences", "href": "senses"}
     star = made("star")[1].live.data
-    assert star["below"] == []
-    assert star["hint"] == (
-        'Click a word to hide it: "star" then can\'t attend to it in any head of all-MiniLM-L6-v2; other words still can.'
-    )
-    assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general the right sense")
+    assert star["below"] == [f"{hidden.replace('bank', 'star')} The clue may be spread over several words."]
+    assert star["hint"] == "Nothing is hidden yet: click a word to hide it." and star["beyond"] == beyond
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

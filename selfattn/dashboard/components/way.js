@@ -29,7 +29,8 @@ class WayView extends View {
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
     const line = this.data.way ? [linePart] : [];
-    const all = [findingPart, sentencesPart, ...(this.data.guess ? [] : [...line, beyondPart, headsPart])];
+    const heads = this.data.heads ? [headsPart] : [];
+    const all = [findingPart, sentencesPart, ...(this.data.guess ? [] : [...line, beyondPart, ...heads])];
     this.parts = all.map((part) => part(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
     for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
@@ -126,9 +127,14 @@ function splitAt(text, sought) {
 function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
-  const paint = () => sides.forEach((side) => side.paint());
-  const hint = element("p", "hint");
-  const show = () => write(hint, view.data.hint);
+  const hint = element("p", "small");
+  const paint = () => {
+    sides.forEach((side) => side.paint());
+    const hidden = [0, 1]
+      .filter((side) => view.hidden[side] !== null)
+      .map((side) => view.text(side, view.hidden[side]));
+    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint);
+  };
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     fit(node, nodes, beside);
@@ -137,7 +143,7 @@ function sentencesPart(view) {
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
   const node = element("div", "sentences", [...nodes, hint]);
-  return { node, show, paint, layOut };
+  return { node, paint, layOut };
 }
 
 /** Set the largest type in which both sentences keep to one line each; where none does, the smallest but one. */
@@ -240,7 +246,7 @@ function wordNode(view, side, word) {
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [badge, title, how, sum] = [element("span"), element("h3"), element("p", "small"), element("p", "small")];
+  const [badge, title, how] = [element("span"), element("h3"), element("p", "small")];
   const choose = (head) => {
     view.set({ head });
     // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
@@ -260,9 +266,11 @@ function headsPart(view) {
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
-    const parts = [`Each cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
+    const all = share === null ? "" : ` (all ${layers * heads} heads: ${percent(share)})`;
+    const parts = [`A cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}${all}.`];
     if (way?.level && share < way.level) parts.push("All of it is noise.");
-    else if (noise) parts.push(`Grey: under ${percent(noise)}, the noise of a single head.`);
+    else if (noise)
+      parts.push(`Grey: under ${percent(noise)}, noise: one head moves it less than all, so its noise is smaller.`);
     else if (way?.level) parts.push("Small moves may be noise.");
     if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
     return parts.join(" ");
@@ -271,23 +279,20 @@ function headsPart(view) {
   function paint() {
     const { sides, heads: about, way } = view.data;
     const { side, at } = view.subject;
-    const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
+    const [share, values] = [view.share(side, at), effects(side, at)];
     const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && values;
-    write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Through which heads");
+    write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));
-    const names = new Intl.ListFormat("en-GB").format((together?.heads ?? []).map((head) => headLabel(head, heads)));
-    const most = together ? `In ${names} together: ${percent(together.share)}. ` : "";
-    write(sum, known ? `${most}In all ${layers * heads} heads: ${percent(share)}.` : "");
     const [label, noise] = [`${title.textContent}: ${how.textContent}`, about.level ?? 0];
     map.paint({ label, values, largest, printed: PRINTED, noise, chosen: view.head, shown: view.hoveredHead });
     reads.paint();
   }
-  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node, sum]);
-  return { node: element("div", "heads", [effect, reads.node]), paint };
+  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node]);
+  return { node: element("div", "heads", [element("h2", {}, "Through which heads?"), effect, reads.node]), paint };
 }
 
 /** The weights of the head under the pointer, else of the chosen one. */
@@ -305,9 +310,13 @@ function readsPart(view) {
     assign(badge, "hidden", one ? null : "");
     assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
-    write(title, `What ${quoted(word)} attends to in ${headLabel(head, about.heads)}`);
-    const habit = about.habits[head] ? ` This head ${about.habits[head].replace(/\.?$/, ".")}` : "";
-    write(note, `Attention weights: what it reads, not what that changes.${habit}`);
+    write(title, `What ${quoted(word)} attends to`);
+    const habit = about.habits[head] ? ` It ${about.habits[head].replace(/\.?$/, ".")}` : "";
+    const name = `${headName(head, about.heads)} (${headLabel(head, about.heads)}, the outlined cell)`;
+    write(
+      note,
+      `Attention weights in ${name}: what it reads, not what that changes.${habit} Click a cell for its head.`,
+    );
     flag(both, { stacked: one });
     lists.forEach((list, side) => {
       list.paint(head, view.hidden[side], side === asked ? at : undefined);
@@ -338,10 +347,15 @@ function tokenList(view, { name, tokens }) {
 
   /** asked: the word that the heads are shown for; undefined on the other side. */
   function paint(head, hidden, asked) {
-    const weights = numbersOf(view.data.sides["AB".indexOf(name)].weights[head], 1000);
+    const { weights: all, named } = view.data.sides["AB".indexOf(name)];
+    const weights = numbersOf(all[head], 1000);
     rows.forEach(({ token, text, bar, value, node: row }, i) => {
       const subject = token.at !== null && token.at === asked;
-      flag(text, { hidden: token.at !== null && token.at === hidden, subject });
+      flag(text, {
+        hidden: token.at !== null && token.at === hidden,
+        subject,
+        named: subject && named.includes(asked),
+      });
       flag(bar, { subject });
       bar.style.setProperty("--part", weights[i] ?? 0);
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");

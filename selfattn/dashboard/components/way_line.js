@@ -2,8 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 50; // where A and B would meet, B has a row of its own
-const NOISE = "Noise level: moves this long or longer go the wrong way at most once for eight times toward.";
+const ROW = 46; // where A and B would meet, B has a row of its own
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
@@ -29,7 +28,7 @@ function sideMarks(name) {
       shape("text", { "text-anchor": "middle", y: 4.5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18 }),
     stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
@@ -37,6 +36,7 @@ function sideMarks(name) {
     ghost: dot("ghost"),
     solid: dot("solid"),
     before: shape("text", "label", "as it is"),
+    much: shape("text", { class: "much", "text-anchor": "middle", dy: 5 }),
     after: shape("text", "label"),
   };
 }
@@ -74,9 +74,9 @@ function linePart(view) {
     });
     const first = ends.offsetHeight + 22 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + 38;
+    const axis = rows[1] + 36;
     drawn = { x, rows, axis, width, of };
-    assign(svg, "height", axis + 34);
+    assign(svg, "height", axis + 48);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
     paint();
@@ -88,7 +88,7 @@ function linePart(view) {
   }
 
   function noiseKey(way) {
-    return `Grey bands: moves under ${percent(way.level)} count as noise, since they often go the wrong way.`;
+    return `Grey bands: noise. Only of moves from ${percent(way.level)} up do 8 in 9 go toward the other sense.`;
   }
 
   /** The colour of an end; both grey where A and B are of one sense. */
@@ -106,16 +106,22 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const gap = way.between === "senses" ? "the gap between the senses" : "from A to B";
+    const gap = way.between === "senses" ? "the gap" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
-      shape("text", { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" }, `${gap}: ${percent(1)}`),
+      shape(
+        "text",
+        { ...about, x: (left + right) / 2, y: foot + 16, "text-anchor": "middle" },
+        `${gap}: ${percent(1)}`,
+      ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
+    const average = (x, end) => shape("text", { class: `average ${colour(way, end)}`, x, y: foot + 16 }, "average");
+    still.append(average(left, 0), average(right, 1));
     const high = axis + 18;
     still.prepend(
       ...[0, 1].map((end) => {
@@ -147,7 +153,10 @@ function linePart(view) {
     assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
     assign(mark.hollow, "visibility", share === null ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
-    for (const part of [mark.shaft, mark.head]) flag(part, { named: sides[side].named.includes(at) });
+    const named = sides[side].named.includes(at);
+    for (const part of [mark.shaft, mark.head]) flag(part, { named });
+    write(mark.much, named && length > 70 ? percent(share) : "");
+    move(mark.much, (from + to) / 2, y);
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
