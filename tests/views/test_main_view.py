@@ -249,8 +249,12 @@ def test_chance_is_said_of_each_word(made, reports):
 
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
-    hidden = 'Hidden means that "bank" can\'t attend to it, in any head of all-MiniLM-L6-v2.'
-    assert panel.live.data["below"] == [f"{hidden} It stays nearer to river side. This holds for these two sentences."]
+    hidden = (
+        'Hidden means that "bank" can\'t attend to it, in any head of all-MiniLM-L6-v2. The gap (100 %) is the distance between '
+        "the two senses' averages."
+    )
+    stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
+    assert list(map(plain, panel.live.data["below"])) == [hidden, stays]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     whole, without = (numbers.percent(own[what]) for what in ("as it is", "the word hidden"))
     assert (whole, without) == ("92 %", "77 %")
@@ -258,10 +262,19 @@ def test_below_and_beyond(made, reports):
         "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense in 92 %, without the most "
         "telling word in 77 %."
     )
-    assert beyond["link"] == {"text": "Many sentences", "href": "senses"}
+    assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     star = made("star")[1].live.data
-    assert star["below"] == [f"{hidden.replace('bank', 'star')} The clue may be spread over several words."]
-    assert star["hint"] == "Nothing is hidden yet: click a word to hide it." and star["beyond"] == beyond
+    spread = "The clue may be spread over several words."
+    assert list(map(plain, star["below"])) == [hidden.replace("bank", "star"), spread]
+    assert star["hint"] == "The strongest word is marked. Click any word to hide it." and star["beyond"] == beyond
+
+
+def test_a_word_that_crosses_over(encoder, made, reports):
+    pair, _ = made("bank")
+    crossing = replace(pair, places=(0.3, pair.places[1]))
+    means = sense_means(encoder, LABELLED, "bank")
+    panel = put_together(encoder, crossing, [], means=means, over_many=reports["hidden_words"])
+    assert panel.live.data["below"][1].startswith("It crosses over to the other sense. Measured on")
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

@@ -71,7 +71,7 @@ def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
 
 page = this_page()
 encoder, pair = page.encoder, page.pair
-with page.headline:
+with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
 way = pick_way(encoder, pair)
 found = answer.hidden_of(encoder, pair, way)

@@ -2,6 +2,7 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
 const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
+const CLOSE = 0.02; // shares less than this above the noise level are just above noise
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
@@ -79,13 +80,17 @@ class WayView extends View {
 }
 
 function findingPart(view) {
-  const [finding, below] = [element("h2", "finding"), element("div", "below")];
+  const [badge, finding, below] = [element("span"), element("h2", "finding"), element("div", "below")];
+
+  /** The sentence that the finding is about, or undefined. */
+  function about({ sides, way }) {
+    const { leading } = view;
+    return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
+  }
 
   /** The finding's number, word and senses in the colours that the pictures give them. */
-  function coloured({ finding: text, word, sides, way }) {
-    const { leading } = view;
-    const named = [leading, 1 - leading].find((side) => sides[side].named.length);
-    if (named === undefined || !way) return [text];
+  function coloured({ finding: text, word, sides, way }, named) {
+    if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
     const kinds = new Map([
       [quoted(telling ?? ""), at === undefined ? "" : "telling"],
@@ -99,10 +104,13 @@ function findingPart(view) {
   const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
 
   const show = () => {
-    finding.replaceChildren(...coloured(view.data));
+    const named = about(view.data);
+    finding.replaceChildren(...coloured(view.data, named));
+    write(badge, named === undefined ? "" : "AB"[named]);
+    assign(badge, "class", `badge ${"ab"[named]}`);
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
   };
-  return { node: element("div", {}, [finding, below]), show };
+  return { node: element("div", {}, [element("div", "titled", [badge, finding]), below]), show };
 }
 
 /** What holds beyond this pair. */
@@ -229,6 +237,7 @@ function wordNode(view, side, word) {
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
     const noise = leader && share < way?.level;
+    const doubt = noise ? ", noise" : named && share < way?.level + CLOSE ? ", just above noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const printed = noise && value === percent(way.level) ? `${decimal(100 * share, 1)}\u00a0%` : value;
@@ -239,7 +248,7 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    write(number, mine ? `your guess: ${value}` : named || leader ? printed + (noise ? ", noise" : "") : "");
+    write(number, mine ? `your guess: ${value}` : named || leader ? printed + doubt : "");
   }
   return { word, node, paint };
 }
@@ -253,6 +262,7 @@ function headsPart(view) {
     if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
+  map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = readsPart(view);
 
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
@@ -266,14 +276,12 @@ function headsPart(view) {
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
-    const all = share === null ? "" : ` (all ${layers * heads} heads: ${percent(share)})`;
-    const parts = [`A cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}${all}.`];
+    const parts = [`A cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
     if (way?.level && share < way.level) parts.push("All of it is noise.");
-    else if (noise)
-      parts.push(`Grey: under ${percent(noise)}, noise: one head moves it less than all, so its noise is smaller.`);
+    else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise.`);
     else if (way?.level) parts.push("Small moves may be noise.");
     if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
-    return parts.join(" ");
+    return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
 
   function paint() {

@@ -2,7 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 46; // where A and B would meet, B has a row of its own
+const ROW = 50; // where A and B would meet, B has a row of its own
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
@@ -28,7 +28,8 @@ function sideMarks(name) {
       shape("text", { "text-anchor": "middle", y: 4.5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18 }),
+    band: shape("rect", { class: "band", y: -9, width: 1, height: 18 }),
+    limit: shape("path", { class: "rail", d: "M0 -12 V12" }),
     stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
@@ -36,7 +37,6 @@ function sideMarks(name) {
     ghost: dot("ghost"),
     solid: dot("solid"),
     before: shape("text", "label", "as it is"),
-    much: shape("text", { class: "much", "text-anchor": "middle", dy: 5 }),
     after: shape("text", "label"),
   };
 }
@@ -88,7 +88,7 @@ function linePart(view) {
   }
 
   function noiseKey(way) {
-    return `Grey bands: noise. Only of moves from ${percent(way.level)} up do 8 in 9 go toward the other sense.`;
+    return `Grey bands: a move under ${percent(way.level)} may be noise.`;
   }
 
   /** The colour of an end; both grey where A and B are of one sense. */
@@ -106,7 +106,7 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const gap = way.between === "senses" ? "the gap" : "from A to B";
+    const gap = way.between === "senses" ? "gap" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
@@ -144,6 +144,7 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
+    move(mark.limit, moved(way.level ?? 0), y);
     assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
     move(mark.shaft, from, y, sign * Math.max(0, length - 7));
     move(mark.head, from + sign * length, y, sign);
@@ -155,8 +156,6 @@ function linePart(view) {
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
     const named = sides[side].named.includes(at);
     for (const part of [mark.shaft, mark.head]) flag(part, { named });
-    write(mark.much, named && length > 70 ? percent(share) : "");
-    move(mark.much, (from + to) / 2, y);
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
