@@ -33,8 +33,10 @@ def show() -> None:
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        "[data-testid=stPopover] button[kind=primary]{background:none!important;color:inherit!important;border-width:2px}"
-        ".st-key-question h1{font-size:1rem!important;font-weight:400!important;opacity:.75}"
+        # The popover of the visitor's own sentences looks like a chosen example.
+        "[data-testid=stPopover] button[kind=primary]"
+        "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
+        ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"

@@ -161,9 +161,10 @@ def chosen(
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel
-    head = panel.live.data["chosen"]["head"] if head is None else head
+    leading = panel.live.data["chosen"]["head"]
+    head = leading if head is None else head
     guess = {"guessed": list(guessed)} if guessed else {}
-    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head}, **guess)
+    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head, "open": head != leading}, **guess)
     return replace(panel, live=live, picture=partial(_drawn, live.data), share=partial(_shared, live.data))
 
 
@@ -244,14 +245,14 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    means = f'Hidden means that "{_word(pair)}" can\'t attend to it, in any head of {_short_name(encoder)}.'
+    means = f'Hidden: "{_word(pair)}" can\'t attend to it in any head of {_short_name(encoder)}.'
     if pair.senses is None:
         return [means, *_notes(pair)]
     lines = [
-        f"{means} The gap (100{NBSP}%) is the distance between the two senses' averages.",
         f"{_then(pair, *found)} Measured on these two sentences only."
         if found
         else "The clue may be spread over several words.",
+        f"{means} 100{NBSP}% is the distance between the averages of the dots below.",
         *_notes(pair),
     ]
     if over_many is None and found:
@@ -301,8 +302,8 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
     whole, without = (_percent(own[what]) for what in ("as it is", "the word hidden"))
     words = numbers.count(over_many.words["word"].nunique())
     return {
-        "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense in "
-        f"{whole}, without the most telling word in {without}.",
+        "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense {whole} of "
+        f"the time; {without} when the most telling word is hidden.",
         "link": link,
     }
 

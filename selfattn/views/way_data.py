@@ -126,7 +126,7 @@ def way_data(
             "reason": reason,
             "level": None if between is None or math.isnan(between.head_level.level) else between.head_level.level,
         },
-        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head},
+        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head, "open": False},
     }
 
 
@@ -146,7 +146,7 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
         for side in data["sides"]
     ]
     asked = {"finding": question, "below": [], "hint": "", "beyond": {"text": ""}, "guess": True, "sides": sides}
-    return {**data, **asked, "way": None, "chosen": {"hidden": [None, None], "head": 0}}
+    return {**data, **asked, "way": None, "chosen": {"hidden": [None, None], "head": 0, "open": False}}
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:

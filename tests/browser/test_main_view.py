@@ -17,6 +17,9 @@ def word(page, name):
 
 
 def cell(page, layer, head):
+    """The cell of a head; the map is unfolded for it."""
+    if not page.locator(".heads[open]").count():
+        page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))
 
 
@@ -36,7 +39,7 @@ def test_the_main_flow(page, server):
     wait_for_address(page, "hide_a=of")
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text('Hide "of" in one head alone')).to_be_visible()
+    expect(page.get_by_text('"of" hidden in one head alone')).to_be_visible()
     expect(page.get_by_text('Head 10 of layer 0, "of" hidden in A')).to_be_visible()
     word(page, "of").click()  # shown again
     eventually(page, lambda: "hide_a" not in page.url)

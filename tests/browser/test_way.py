@@ -104,7 +104,7 @@ def test_every_effect_and_weight_is_written(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     expect(page.locator(".effects .small")).to_have_text(
-        f'A cell: how far "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise. '
+        f'A cell: how far "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise of one head. '
         "Single heads don't add up to all 72 together."
     )
     for head in (10, 41):
@@ -188,6 +188,23 @@ def test_a_share_just_above_the_level_says_so(open_way):
     expect(beneath).to_have_text([f"{percent(0.229)}, just above noise", percent(0.231)])
 
 
+def test_the_heads_are_folded_until_they_are_asked_for(open_way):
+    data = way_data()
+    data["chosen"] = {**data["chosen"], "open": False}
+    page = open_way(data)
+    summary, cell = page.locator("summary"), page.locator(".cell").first
+    effects = row(data["sides"][0]["exact"]["6"], 10000)
+    layer, head = divmod(effects.index(max(effects)), 12)
+    said = f'"river" hidden in one head alone: at most {percent(max(effects))} (layer {layer}, head {head})'
+    expect(summary).to_have_text(f"Through which heads?{said}")
+    expect(cell).to_be_hidden()
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(cell).to_be_visible()
+    page.evaluate("data => { show(data); }", data)
+    expect(cell).to_be_visible()
+
+
 def test_without_heads_the_figure_ends_with_the_way(open_way):
     page = open_way(way_data() | {"heads": None})
     expect(page.locator(".beyond")).to_be_visible()
@@ -232,8 +249,8 @@ def test_keyboard_alone(open_way):
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of river side.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
-    page.keyboard.press("Tab")  # to the link
-    page.keyboard.press("Tab")
+    for _ in range(3):  # the link, the fold, the map
+        page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -260,7 +277,7 @@ def test_choices_stay_with_their_key(open_way):
     expect(word(page, "river")).to_have_attribute("aria-label", f"river: {percent(0.5)} of the way, hidden")
     expect(page.locator(".cell").nth(66)).to_have_attribute("aria-selected", "true")
     assert river.evaluate("node => node.isConnected")
-    data |= {"key": "another", "chosen": {"hidden": [None, 6], "head": 3}}
+    data |= {"key": "another", "chosen": {"hidden": [None, 6], "head": 3, "open": True}}
     page.evaluate("data => { show(data); }", data)
     expect(word(page, "river")).to_have_attribute("aria-pressed", "false")
     expect(word(page, "loan", 1)).to_have_attribute("aria-pressed", "true")
@@ -318,10 +335,11 @@ def test_nothing_is_cut_or_collides(open_way, name):
     assert cut_or_met(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
-def test_the_first_screen_ends_below_the_map(open_way):
+def test_the_first_screen_ends_with_the_folded_heads(open_way):
     """At 1440 x 900 the figure begins at 150 pixels."""
-    page = open_way(VARIANTS["bank"], 1100)
-    assert page.locator(".map").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 750
+    data = way_data()
+    page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
+    assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 750
 
 
 def test_a_share_that_is_printed_like_the_level_has_a_decimal(open_way):

@@ -111,7 +111,7 @@ def way_data(
             "about": f'Every "{word}" projected onto the line from the mean of {names[0]} to the mean of {names[1]}.',
         },
         "heads": {**size, "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": "", "level": 0.06},
-        "chosen": {"hidden": [None, None], "head": 10},
+        "chosen": {"hidden": [None, None], "head": 10, "open": True},
         **more,
     }  # fmt: skip
 
@@ -163,5 +163,5 @@ VARIANTS = {
     ),
     "guess": way_data(guess=True, finding='Which word gives "bank" its meaning? Click one.'),
     "guessed": way_data(guessed=[0, 4]),
-    "hidden": way_data(chosen={"hidden": [6, 0], "head": 66}),
+    "hidden": way_data(chosen={"hidden": [6, 0], "head": 66, "open": True}),
 }  # fmt: skip

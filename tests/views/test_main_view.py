@@ -171,7 +171,9 @@ def test_the_view_yields_gradients_then_runs(encoder, reports):
     assert first.name == second.name == "words" and first.finding == second.finding
     assert [side["exact"] for side in first.live.data["sides"]] == [{}, {}]
     assert [[*side["exact"]] for side in second.live.data["sides"]] == [["6"], ["6"]]
-    assert first.live.data["chosen"] == second.live.data["chosen"] == {"hidden": [None, None], "head": 10}
+    assert (
+        first.live.data["chosen"] == second.live.data["chosen"] == {"hidden": [None, None], "head": 10, "open": False}
+    )
     assert first.live.data["key"] == second.live.data["key"]
 
 
@@ -250,22 +252,22 @@ def test_chance_is_said_of_each_word(made, reports):
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
     hidden = (
-        'Hidden means that "bank" can\'t attend to it, in any head of all-MiniLM-L6-v2. The gap (100 %) is the distance between '
-        "the two senses' averages."
+        'Hidden: "bank" can\'t attend to it in any head of all-MiniLM-L6-v2. 100 % is the distance between the averages of the '
+        "dots below."
     )
     stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
-    assert list(map(plain, panel.live.data["below"])) == [hidden, stays]
+    assert list(map(plain, panel.live.data["below"])) == [stays, hidden]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     whole, without = (numbers.percent(own[what]) for what in ("as it is", "the word hidden"))
     assert (whole, without) == ("92 %", "77 %")
     assert plain(beyond["text"]) == (
-        "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense in 92 %, without the most "
-        "telling word in 77 %."
+        "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense 92 % of the time; "
+        "77 % when the most telling word is hidden."
     )
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     star = made("star")[1].live.data
     spread = "The clue may be spread over several words."
-    assert list(map(plain, star["below"])) == [hidden.replace("bank", "star"), spread]
+    assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star")]
     assert star["hint"] == "The strongest word is marked. Click any word to hide it." and star["beyond"] == beyond
 
 
@@ -274,7 +276,7 @@ def test_a_word_that_crosses_over(encoder, made, reports):
     crossing = replace(pair, places=(0.3, pair.places[1]))
     means = sense_means(encoder, LABELLED, "bank")
     panel = put_together(encoder, crossing, [], means=means, over_many=reports["hidden_words"])
-    assert panel.live.data["below"][1].startswith("It crosses over to the other sense. Measured on")
+    assert panel.live.data["below"][0].startswith("It crosses over to the other sense. Measured on")
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
@@ -301,7 +303,10 @@ def test_guess_gives_nothing_away(encoder, made):
 def test_what_a_visitor_chose(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
-    assert asked.live.data == panel.live.data | {"chosen": {"hidden": [6, None], "head": 43}, "guessed": [1, 2]}
+    assert asked.live.data == panel.live.data | {
+        "chosen": {"hidden": [6, None], "head": 43, "open": True},
+        "guessed": [1, 2],
+    }
     assert asked.picture(Look()) != panel.picture(Look()) == chosen(panel).picture(Look())
     with pytest.raises(JsonSchemaValueException):
         chosen(panel, (6,))

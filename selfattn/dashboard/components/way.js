@@ -1,7 +1,7 @@
 /* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
-const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
+const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
 const CLOSE = 0.02; // shares less than this above the noise level are just above noise
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
@@ -14,8 +14,8 @@ export default function way(given) {
 class WayView extends View {
   show(data, send) {
     if (data.key !== this.data?.key) {
-      const { hidden, head } = data.chosen;
-      Object.assign(this, { hidden: [...hidden], head, hovered: null, hoveredHead: null, last: null });
+      const { hidden, head, open } = data.chosen;
+      Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
@@ -158,11 +158,16 @@ function sentencesPart(view) {
 function fit(node, sentences, beside) {
   node.style.removeProperty("--size");
   if (!beside) return;
+  let size = TYPE.largest;
   flag(node, { single: true });
-  const share = Math.min(...sentences.map(({ clientWidth, firstChild }) => (clientWidth - 4) / firstChild.scrollWidth));
+  for (let tries = 0; tries < 4; tries++) {
+    node.style.setProperty("--size", `${size}px`);
+    const over = Math.max(...sentences.map(({ firstChild }) => firstChild.scrollWidth / firstChild.clientWidth));
+    if (over <= 1) break;
+    size = Math.floor(size / over) - 1; // numbers beneath words keep their size
+  }
   flag(node, { single: false });
-  const size = Math.floor(TYPE.largest * share);
-  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : Math.min(size, TYPE.largest)}px`);
+  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : size}px`);
 }
 
 function sentencePart(view, side) {
@@ -190,7 +195,7 @@ function sentencePart(view, side) {
       .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
       .sort((one, other) => Math.abs(far(one.box)) - Math.abs(far(other.box)))
       .map(({ word, box }, i) => ({ word, dx: far(box), height: Math.min(22 + 12 * i, 16 + Math.abs(far(box)) / 4) }));
-    const room = Math.max(0, ...found.map((arc) => arc.height + 12));
+    const room = Math.max(0, ...found.map((arc) => arc.height + 28));
     return { found, room, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
   }
 
@@ -204,7 +209,10 @@ function sentencePart(view, side) {
       const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
       const [high, half] = [top - height * 1.3, 4 + width / 2];
       const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
+      const effect = word.at === view.data.sides[side].leader ? "moves it" : "";
+      const place = { x: centre + dx / 2, y: top - height - 6, "text-anchor": "middle" };
       return shape("g", { class: "arc", "data-at": word.at }, [
+        shape("text", place, effect),
         shape("path", { d, fill: "none", "stroke-width": width }),
         shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
       ]);
@@ -256,6 +264,7 @@ function wordNode(view, side, word) {
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
   const [badge, title, how] = [element("span"), element("h3"), element("p", "small")];
+  const summary = element("summary", "", [element("h2", {}, "Through which heads?"), element("span")]);
   const choose = (head) => {
     view.set({ head });
     // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
@@ -278,10 +287,17 @@ function headsPart(view) {
     const noise = about.level ?? 0;
     const parts = [`A cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
     if (way?.level && share < way.level) parts.push("All of it is noise.");
-    else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise.`);
+    else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise of one head.`);
     else if (way?.level) parts.push("Small moves may be noise.");
     if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
     return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
+  }
+
+  /** What the figure says while it is folded. */
+  function most(values, side, at) {
+    const head = values.indexOf(Math.max(...values));
+    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
+    return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} (${name})`;
   }
 
   function paint() {
@@ -292,6 +308,7 @@ function headsPart(view) {
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && values;
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
+    write(summary.lastChild, known ? most(values, side, at) : "");
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));
@@ -300,7 +317,10 @@ function headsPart(view) {
     reads.paint();
   }
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node]);
-  return { node: element("div", "heads", [element("h2", {}, "Through which heads?"), effect, reads.node]), paint };
+  const node = element("details", "heads", [summary, element("div", "both", [effect, reads.node])]);
+  node.open = view.open;
+  node.addEventListener("toggle", () => (view.open = node.open));
+  return { node, paint };
 }
 
 /** The weights of the head under the pointer, else of the chosen one. */

@@ -2,7 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 50; // where A and B would meet, B has a row of its own
+const ROW = 60; // where A and B would meet, B has a row of its own
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
@@ -29,7 +29,8 @@ function sideMarks(name) {
     ]);
   return {
     band: shape("rect", { class: "band", y: -9, width: 1, height: 18 }),
-    limit: shape("path", { class: "rail", d: "M0 -12 V12" }),
+    noise: shape("text", { class: "noise", "text-anchor": "middle", dy: 21 }, "noise"),
+    much: shape("text", "label much"),
     stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
@@ -72,9 +73,9 @@ function linePart(view) {
       write(names[end], label);
       assign(names[end], "class", `name ${colour(way, end)}`);
     });
-    const first = ends.offsetHeight + 22 + MARK;
+    const first = ends.offsetHeight + 34 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + 36;
+    const axis = rows[1] + 60;
     drawn = { x, rows, axis, width, of };
     assign(svg, "height", axis + 48);
     assign(svg, "aria-label", way.about);
@@ -144,7 +145,8 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
-    move(mark.limit, moved(way.level ?? 0), y);
+    move(mark.noise, moved((way.level ?? 0) / 2), y);
+    assign(mark.noise, "visibility", way.level === null ? "hidden" : null);
     assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
     move(mark.shaft, from, y, sign * Math.max(0, length - 7));
     move(mark.head, from + sign * length, y, sign);
@@ -159,14 +161,24 @@ function linePart(view) {
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
+    write(mark.much, named ? percent(share) : "");
     const label = (node, x) => ({ node, x, y });
     return [label(mark.before, from), label(mark.after, to + way.toward[side])];
   }
 
+  /** Write a share between the two labels above its arrow, where there is room. */
+  function placeShare(mark, labels) {
+    const [left, right] = labels.toSorted((one, other) => one.left - other.left);
+    const [start, end, size] = [left.left + left.size, right.left, mark.getComputedTextLength()];
+    if (end - start < size + 2 * SPACE) write(mark, "");
+    move(mark, (start + end - size) / 2, labels[0].y - MARK - 2);
+  }
+
   function paint() {
     if (!drawn) return;
-    const { x, rows, width } = drawn;
-    const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    const { rows, width } = drawn;
+    const sides = [0, 1].map(place);
+    const labels = sides.flat().filter(({ node }) => node.textContent);
     for (const { node } of labels) assign(node, "textLength", null);
     for (const label of labels) label.size = label.node.getComputedTextLength();
     for (const y of new Set(rows)) {
@@ -174,6 +186,7 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
+    sides.forEach((own, side) => marks[side].much.textContent && placeShare(marks[side].much, own));
   }
 
   return { node: element("div", "way-line", [ends, svg, key]), paint, layOut };
