@@ -42,6 +42,7 @@ SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
+HINT = "The strongest word is marked. Click any word to hide it."
 
 
 def main_view(
@@ -119,7 +120,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(pair), beyond=_beyond(encoder, pair, over_many),
+        hint=HINT if leading_words(pair) else "", beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -198,7 +199,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
 def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
     """The answer in one sentence, or why there is none. named: `named_words` at this noise level."""
     word = f'"{_word(pair)}"'
-    if not any(_others(pair)):
+    if all(word.is_punctuation for words in pair.words for word in words):
         return f"There is no other word to hide from {word}: write a longer sentence."
     if reason := _no_way(pair):
         return reason
@@ -265,11 +266,6 @@ def _below(
             else "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named."
         )
     return lines
-
-
-def _hint(pair: HiddenPair) -> str:
-    """The line under the sentences: what a click does. "" where no word can be hidden."""
-    return "The strongest word is marked. Click any word to hide it." if leading_words(pair) else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
@@ -432,10 +428,6 @@ def _word(pair: HiddenPair) -> str:
 
 def _short_name(encoder: Encoder) -> str:
     return encoder.title.rsplit("/", 1)[-1]
-
-
-def _others(pair: HiddenPair) -> list[bool]:
-    return [any(not word.is_punctuation for word in words) for words in pair.words]
 
 
 def _run(share: torch.Tensor) -> list[int]:
