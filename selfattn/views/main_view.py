@@ -253,7 +253,7 @@ def _below(
         f"{_then(pair, *found)} Measured on these two sentences only."
         if found
         else "The clue may be spread over several words.",
-        f"{means} 100{NBSP}% is the distance between the averages of the dots below.",
+        f"{means} 100{NBSP}% is the distance between the two senses' averages.",
         *_notes(pair),
     ]
     if over_many is None and found:
@@ -329,7 +329,8 @@ def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_m
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
             f"The way leads from the mean vector of {word} in sentences of its own sense to the mean in those of its other "
-            f"senses ({counts}); 100{NBSP}% is the distance between the two. A labelled sentence is left out of its own mean."
+            f"senses ({counts}); 100{NBSP}% is the distance between the two. A dot is placed by a way made without its own "
+            "sentence, so on average the dots lie nearer to the middle than the means."
         )
         if len(means.senses) > 2:
             parts.append("With three or more senses the line is drawn between those of A and of B.")

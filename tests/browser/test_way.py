@@ -195,7 +195,8 @@ def test_the_heads_are_folded_until_they_are_asked_for(open_way):
     summary, cell = page.locator("summary"), page.locator(".cell").first
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
-    said = f'"river" hidden in one head alone: at most {percent(max(effects))} (layer {layer}, head {head})'
+    most = f"{percent(max(effects))} (layer {layer}, head {head}; under {percent(0.06)} is noise)"
+    said = f'"river" hidden in one head alone: at most {most}'
     expect(summary).to_have_text(f"Through which heads?{said}")
     expect(cell).to_be_hidden()
     summary.focus()

@@ -215,6 +215,15 @@ def test_the_line(encoder, made):
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
 
 
+def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
+    """As the method says: each is placed without its own sentence."""
+    for word in LABELLED["word"].unique():
+        rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
+        for sense in {row.sense for row in rows}:
+            places = [row.place for row in rows if row.sense == sense]
+            assert 0 < sum(places) / len(places) < 0.5, (word, sense)
+
+
 def test_both_of_one_sense_move_the_same_way(made):
     pair, panel = made("wave")
     way = panel.live.data["way"]
@@ -252,8 +261,8 @@ def test_chance_is_said_of_each_word(made, reports):
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
     hidden = (
-        'Hidden: "bank" can\'t attend to it in any head of all-MiniLM-L6-v2. 100 % is the distance between the averages of the '
-        "dots below."
+        "Hidden: \"bank\" can't attend to it in any head of all-MiniLM-L6-v2. 100 % is the distance between the two senses' "
+        "averages."
     )
     stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
     assert list(map(plain, panel.live.data["below"])) == [stays, hidden]

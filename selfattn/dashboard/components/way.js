@@ -195,7 +195,7 @@ function sentencePart(view, side) {
       .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
       .sort((one, other) => Math.abs(far(one.box)) - Math.abs(far(other.box)))
       .map(({ word, box }, i) => ({ word, dx: far(box), height: Math.min(22 + 12 * i, 16 + Math.abs(far(box)) / 4) }));
-    const room = Math.max(0, ...found.map((arc) => arc.height + 28));
+    const room = Math.max(0, ...found.map((arc) => arc.height + 12));
     return { found, room, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
   }
 
@@ -209,10 +209,7 @@ function sentencePart(view, side) {
       const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
       const [high, half] = [top - height * 1.3, 4 + width / 2];
       const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
-      const effect = word.at === view.data.sides[side].leader ? "moves it" : "";
-      const place = { x: centre + dx / 2, y: top - height - 6, "text-anchor": "middle" };
       return shape("g", { class: "arc", "data-at": word.at }, [
-        shape("text", place, effect),
         shape("path", { d, fill: "none", "stroke-width": width }),
         shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
       ]);
@@ -296,7 +293,9 @@ function headsPart(view) {
   /** What the figure says while it is folded. */
   function most(values, side, at) {
     const head = values.indexOf(Math.max(...values));
-    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
+    const { level } = view.data.heads;
+    const noise = level === null ? "" : `; under ${percent(level)} is noise`;
+    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}${noise}`;
     return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} (${name})`;
   }
 
