@@ -32,7 +32,11 @@ def show() -> None:
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
-        ".st-key-history{display:none}"
+        ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
+        # The popover of the visitor's own sentences looks like a chosen example.
+        "[data-testid=stPopover] button[kind=primary]"
+        "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
+        ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
@@ -51,10 +55,7 @@ def show() -> None:
         ".st-key-all_heads details{border:0!important}"
         ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
-        # A and B stay side by side in a narrow window.
-        "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
-        ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
-        ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
+        "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}}"
         # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
@@ -66,7 +67,7 @@ def show() -> None:
     entry = entry_at(page.url_path)
     # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts
     # aren't redrawn.
-    news = st.container()
+    news = st.container(key="news")
     with news:
         stored = None if page.url_path else show_stored_figure()
     # Import late: these modules load slowly, and the frame appears first.

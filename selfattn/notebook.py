@@ -25,7 +25,7 @@ from selfattn.analysis.word_map import word_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.shaded import shaded
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, beside
+from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -75,8 +75,7 @@ def two_sentences(
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
     maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
-    look = Look(dark=theme is DARK)
-    return chart(beside(*(panel.picture(look) for panel in head_maps(sides, maps, at_head, "scratch"))))
+    return chart(head_maps(sides, maps, at_head, "scratch").picture(Look(dark=theme is DARK)))
 
 
 def all_heads(

@@ -11,7 +11,7 @@ Patching" (by gradient).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import torch
@@ -28,7 +28,6 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
-TOGETHER = 3  # heads: a word's leading ones, hidden from it together
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
 MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
 
@@ -343,15 +342,6 @@ class HeadsOfWord:
     word: Word
     share: Tensor  # (n_layers, n_heads): NaN where it isn't known
     exact: bool  # each head was run; else all by gradient
-    together: float | None  # the share of the leading heads together, run; None where they weren't
-
-    @property
-    def leading(self) -> tuple[Head, ...]:
-        """The three heads of the largest shares, that first; none where nothing is known."""
-        known = self.share.isfinite()
-        order = self.share.masked_fill(~known, -torch.inf).flatten().argsort(descending=True, stable=True)
-        first = order[: min(TOGETHER, int(known.sum()))].tolist()
-        return tuple(Head(*divmod(at, self.share.shape[1])) for at in first)
 
 
 def heads_of_word(
@@ -367,17 +357,13 @@ def heads_of_word(
     """The heads of one word of a pair, by how far hiding it in each alone moves the chosen word of its side.
 
     side: 0 for A, 1 for B; at: the word's number in `pair.words[side]`. exact=False: by gradient, as the pair has it, and
-    nothing is run; exact=True: each head by itself, and the three that lead together (shares of single heads needn't add up).
-    progress, changed as in `hidden_heads`. Raises NotRecomputable where no word can be hidden in a head alone.
+    nothing is run; exact=True: each head by itself. progress, changed as in `hidden_heads`. Raises NotRecomputable where no word
+    can be hidden in a head alone.
     """
-    word = pair.words[side][at]
-    if not exact:
-        return HeadsOfWord(side, at, word, pair.by_head[side][at], False, None)
-    first, way = pair.placed[side], pair.ways[side]
-    each = HeadsOfWord(side, at, word, hidden_heads(encoder, first, word, way, progress, changed), True, None)
-    if not each.leading:
-        return each
-    return replace(each, together=float(_moved_in(encoder, first, word, way, [each.leading], changed=changed)))
+    word, share = pair.words[side][at], pair.by_head[side][at]
+    if exact:
+        share = hidden_heads(encoder, pair.placed[side], word, pair.ways[side], progress, changed)
+    return HeadsOfWord(side, at, word, share, exact)
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
@@ -387,12 +373,12 @@ def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():
-        return next(iter(heads.leading), None)
-    order = estimated.nan_to_num(nan=-torch.inf).flatten().argsort(descending=True)
-    first = [encoder.all_heads[at] for at in order[:LEADING].tolist()]
-    if heads.exact or encoder.one_head_reason:
-        share = torch.stack([heads.share[head] for head in first])
-    else:
-        sets = [[head] for head in first]
-        share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)
+        estimated = heads.share
+    known = int(estimated.isfinite().sum())
+    order = estimated.nan_to_num(nan=-torch.inf).flatten().argsort(descending=True, stable=True)
+    first = [encoder.all_heads[at] for at in order[: min(LEADING, known)].tolist()]
+    if len(first) < 2 or heads.exact or encoder.one_head_reason:
+        return max(first, key=lambda head: float(heads.share[head]), default=None)
+    sets = [[head] for head in first]
+    share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)
     return first[int(share.argmax())]

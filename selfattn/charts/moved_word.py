@@ -280,7 +280,10 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
             )
     sheet.rule(0, base, width, base, theme.grid, 1.5)
     y = ends(sheet, data, place, base, width)
-    return _about_noise(sheet, data, y + 26, width) if data["level"] else y
+    if not data["level"]:
+        return y
+    said = wrapped(f"Grey bands: a move under {percent(data['level'])} may be noise.", width, SMALL)
+    return sheet.lines(0, y + 26, said, SMALL, theme.muted) - 12
 
 
 @dataclass(frozen=True)
@@ -385,11 +388,3 @@ def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> f
     sheet.rule(middle + half, y, right, y, theme.muted)
     sheet.text(middle, y + 4, f"100{NBSP}%", SMALL, theme.muted, align="center")
     return y + 18 + 17 * (lines - 1)
-
-
-def _about_noise(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    said = (
-        f"Grey band: noise level, {percent(data['level'])}. Moves this long or longer go the wrong way at most once for eight "
-        "times toward."
-    )
-    return sheet.lines(0, y, wrapped(said, width, SMALL), SMALL, sheet.theme.muted) - 12

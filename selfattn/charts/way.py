@@ -78,7 +78,7 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     n = shown.data["chosen"]["head"]
     x, cell_y = margin + n % columns * step, top + n // columns * down
     sheet.rect(x, cell_y, x + step, cell_y + down, NONE, stroke=theme.ink, line=2)
-    lines = [_together(shown, side, at)]
+    lines = [f"All {len(shown.cells)} heads together: {percent(shown.share(side, at) or 0.0)}."]
     if min((share for share in shown.cells if share is not None), default=0.0) <= -VISIBLE:
         other = "sense" if (shown.data["way"] or {}).get("between") == "senses" else "sentence"
         lines.append(f"Brown: away from the other {other}.")
@@ -97,15 +97,6 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
     if share is not None and abs(share) >= WRITTEN and text_width("00 %", 11) < wide and high >= 14:
         color = theme.background if abs(part) > 0.55 else theme.ink
         sheet.text(x + wide / 2, y + high / 2 + 4, percent(share), 11, color, align="center")
-
-
-def _together(shown: Shown, side: int, at: int) -> str:
-    """What the leading heads make together."""
-    found = shown.sides[side]["together"].get(str(at))
-    if found is None:
-        return ""
-    whole, three = percent(shown.share(side, at) or 0.0), percent(found["share"])
-    return f"Hidden together, the {len(found['heads'])} largest move it {three}, all heads {whole}."
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:

@@ -68,8 +68,8 @@ def show_download(page: Page) -> None:
         return
     with page.links:
         # The script of browser_history.py copies the address and confirms it on the button.
-        st.button("Copy link", key="copy_link", icon=":material/link:")
-        opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun")
+        st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
+        opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun", type="tertiary")
     if not opened.open:
         return
     view = _view(page)

@@ -64,13 +64,13 @@ def current_encoder() -> Encoder:
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """A few lines in the sidebar that say what is loaded and where it runs."""
-    this_page().encoder = encoder
+    """Say in the sidebar what is loaded and, folded, where it runs."""
+    page = this_page()
+    page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
+    page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
     with st.sidebar:
-        where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
-        st.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
         asked = next((head for head in (CLASSES, TAGS) if carries(encoder.model.config, head)), "")
-        if asked and this_page().name != "predictions":
+        if asked and page.name != "predictions":
             st.text(f"It has a {asked} on top.")
             show_link("predictions", "Its answers: Predictions", "arrow_forward")
         if encoder.note:
@@ -176,7 +176,8 @@ def pick_encoder() -> tuple[str, str, str, str]:
             name = name or known[0]
         devices = offered_devices(available_devices())
         device = "auto"
-        with st.popover("Device and precision" if devices[1:] else "Precision", width="stretch"):
+        this_page().details = st.popover("Details", type="tertiary")
+        with this_page().details:
             if devices[1:]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")

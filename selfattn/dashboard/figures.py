@@ -42,6 +42,7 @@ class Page:
     links: Any = None  # the container at its right: links to other views, then "Download"
     beside: Any = None  # the frame's row of pickers, with room for the page's own picker
     own: Any = None  # the popover of the visitor's own sentences
+    details: Any = st.sidebar  # the popover under the encoder's picker
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
@@ -128,8 +129,13 @@ def show_panel(
     if panel.note:
         say(panel.note)
     if panel.method and method:
-        with st.expander("How this was measured"):
-            say(panel.method)
+        show_method(panel.method)
+
+
+def show_method(method: str) -> None:
+    """Show how a panel was measured, folded."""
+    with st.expander("How this was measured"):
+        say(method)
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:

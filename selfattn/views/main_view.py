@@ -42,6 +42,7 @@ SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
+HINT = "The strongest word is marked. Click any word to hide it."
 
 
 def main_view(
@@ -119,7 +120,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many, _answer(pair, named, level) is None),
+        hint=HINT if leading_words(pair) else "", beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -161,9 +162,10 @@ def chosen(
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel
-    head = panel.live.data["chosen"]["head"] if head is None else head
+    leading = panel.live.data["chosen"]["head"]
+    head = leading if head is None else head
     guess = {"guessed": list(guessed)} if guessed else {}
-    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head}, **guess)
+    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head, "open": head != leading}, **guess)
     return replace(panel, live=live, picture=partial(_drawn, live.data), share=partial(_shared, live.data))
 
 
@@ -197,7 +199,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
 def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
     """The answer in one sentence, or why there is none. named: `named_words` at this noise level."""
     word = f'"{_word(pair)}"'
-    if not any(_others(pair)):
+    if all(word.is_punctuation for words in pair.words for word in words):
         return f"There is no other word to hide from {word}: write a longer sentence."
     if reason := _no_way(pair):
         return reason
@@ -214,7 +216,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses:
-        moves = f"moves toward {pair.senses[1 - side]}, by {_percent(share)} of the gap between the two senses"
+        moves = f"moves {_percent(share)} of the gap toward {pair.senses[1 - side]}"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -244,14 +246,16 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    noise = f"Moves under {_percent(level)} count as noise: so small a move often goes the wrong way."
+    means = f'Hidden: "{_word(pair)}" can\'t attend to it in any head of {_short_name(encoder)}.'
+    if pair.senses is None:
+        return [means, *_notes(pair)]
     lines = [
-        *([f"{_then(pair, *found)} This holds for these two sentences."] if found and pair.senses else []),
-        *([noise] if over_many and pair.senses and not math.isnan(level) else []),
+        f"{_then(pair, *found)} Measured on these two sentences only."
+        if found
+        else "The clue may be spread over several words.",
+        f"{means} 100{NBSP}% is the distance between the two senses' averages.",
         *_notes(pair),
     ]
-    if pair.senses is None:
-        return lines
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
@@ -264,28 +268,15 @@ def _below(
     return lines
 
 
-def _hint(encoder: Encoder, pair: HiddenPair) -> str:
-    """The line under the sentences: what a click does. "" where no word can be hidden."""
-    if not leading_words(pair):
-        return ""
-    does = f'"{_word(pair)}" then can\'t attend to it in any head of {_short_name(encoder)}; other words still can.'
-    return f"Click a word to hide it: {does}"
-
-
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """The sense that the word lies nearer to with this word hidden."""
-    if pair.senses is None:
-        raise ValueError("Expected a pair between senses.")
-    crossed = pair.places[side] + float(pair.share[side][at]) > 0.5
-    return f"It {'is then' if crossed else 'stays'} nearer to {pair.senses[1 - side if crossed else side]}."
+    """Say if the word lies nearer to its other sense with this word hidden."""
+    if pair.places[side] + float(pair.share[side][at]) > 0.5:
+        return "It crosses over to the other sense."
+    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense.'
 
 
-def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None, unnamed: bool) -> dict[str, Any]:
-    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it.
-
-    unnamed: the finding names no word.
-    """
-    link = {"text": "Many sentences", "href": SENSES_PAGE}
+def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
+    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it."""
     if encoder.hide_reason:
         return {"text": ""}
     if over_many is None:
@@ -293,6 +284,8 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "text": "Many sentences are not measured on this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
+    n = numbers.count(_sentences(over_many))
+    link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if pair.senses is None:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
@@ -302,19 +295,11 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "link": link,
         }
     own = over_many.of()["accuracy"]
-    whole, without, alone = (float(own[what]) for what in ("as it is", "the word hidden", "the word alone"))
-    clue = "The clue may be spread over several words. " if unnamed else ""
-    n, many, chance = numbers.count(_sentences(over_many)), numbers.count(over_many.words["word"].nunique()), 0.5
+    whole, without = (_percent(own[what]) for what in ("as it is", "the word hidden"))
+    words = numbers.count(over_many.words["word"].nunique())
     return {
-        "text": f"{clue}In general, over {n} labelled sentences: with the most telling word hidden, {_percent(without)} "
-        f"keep the right sense; with only that word left, {_percent(alone)} (guessing: {_percent(chance)}).",
-        "title": f"{clue}In {n} labelled sentences of {many} words the encoder finds the right sense.",
-        "bars": [
-            {"name": "with all words", "value": whole},
-            {"name": "without the most telling word", "value": without},
-            {"name": "with only the most telling word", "value": alone},
-            {"name": "by guessing", "value": chance},
-        ],
+        "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense {whole} of "
+        f"the time; {without} when the most telling word is hidden.",
         "link": link,
     }
 
@@ -344,7 +329,8 @@ def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_m
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
             f"The way leads from the mean vector of {word} in sentences of its own sense to the mean in those of its other "
-            f"senses ({counts}); 100{NBSP}% is the distance between the two. A labelled sentence is left out of its own mean."
+            f"senses ({counts}); 100{NBSP}% is the distance between the two. A dot is placed by a way made without its own "
+            "sentence, so on average the dots lie nearer to the middle than the means."
         )
         if len(means.senses) > 2:
             parts.append("With three or more senses the line is drawn between those of A and of B.")
@@ -394,10 +380,11 @@ def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> s
         parts.append(f"{said}.")
     if line is not None:
         parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
-    if heads and heads[0].leading:
-        head, hidden = heads[0].leading[0], heads[0].word.label
-        own = _percent(float(heads[0].share[head]))
-        parts.append(f'Hidden in head {head.head} of layer {head.layer} alone, "{hidden}" moves it {own}.')
+    if heads and heads[0].share.isfinite().any():
+        share = heads[0].share.nan_to_num(nan=-math.inf)
+        layer, head = divmod(int(share.argmax()), share.shape[1])
+        own = _percent(float(share.max()))
+        parts.append(f'Hidden in head {head} of layer {layer} alone, "{heads[0].word.label}" moves it {own}.')
     return " ".join(parts)
 
 
@@ -442,10 +429,6 @@ def _word(pair: HiddenPair) -> str:
 
 def _short_name(encoder: Encoder) -> str:
     return encoder.title.rsplit("/", 1)[-1]
-
-
-def _others(pair: HiddenPair) -> list[bool]:
-    return [any(not word.is_punctuation for word in words) for words in pair.words]
 
 
 def _run(share: torch.Tensor) -> list[int]:

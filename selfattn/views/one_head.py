@@ -1,12 +1,12 @@
-"""One head in two sentences: its map of A and of B, as it is or with a word hidden."""
+"""One head in two sentences: its maps of A and of B, as it is or with a word hidden."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from selfattn import numbers
 from selfattn.analysis.word_map import MOST, WordMap
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.vega import Spec
+from selfattn.charts.vega import Spec, beside
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
@@ -29,14 +29,15 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
     return named
 
 
-def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Iterator[Panel]:
-    """The head's map in A and in B, on one colour scale, cells of one size, the rows of the word outlined.
+def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
+    """The head's maps of A and of B side by side, on one colour scale, cells of one size, the rows of the word outlined.
 
     source: whose weights `maps` are, of SOURCES.
     """
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
     whose = "" if source == "scratch" else f", {SOURCES[source]}"
+    titles = {name: f"{name}   {head}{whose}{hidden.get(name, '')}" for name in maps}
     draw = partial(
         heatmap,
         kind="signed" if differ else "weights",
@@ -44,25 +45,31 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
         legend="from scratch minus own" if differ else "weight",
         beside=[view.labels for view in maps.values()],
     )
-    for name, view in maps.items():
-        finding = largest_difference(view, name) if differ else surest_word(view, f"in {name}")
-        title = f"{name}   {head}{whose}{hidden.get(name, '')}"
-        marked = view.rows_of(sides[name].positions)
-        yield Panel(
-            name=f"map of {name}",
-            finding=finding,
-            picture=partial(_map, draw, view, marked, title, name),
-            alt=f"{title}: rows attend to columns. {finding}",
-            tables=Tables({f"map of {name}": partial(weights_frame, view.matrix, view.labels)}),
-            note=left_out(view),
-            one_head=True,
-            sentences=(name,),
+
+    def picture(look: Look) -> Spec:
+        theme = look.theme
+        marked = {name: view.rows_of(sides[name].positions) for name, view in maps.items()}
+        both = (
+            draw(view.matrix, view.labels, theme, marked=marked[name], title=titles[name], color=theme.sentence(name))
+            for name, view in maps.items()
         )
+        return beside(*both)
 
-
-def _map(draw: Callable[..., Spec], view: WordMap, marked: list[int], title: str, name: str, look: Look) -> Spec:
-    color = look.theme.sentence(name)
-    return draw(view.matrix, view.labels, look.theme, marked=marked, title=title, color=color)
+    found = [
+        largest_difference(view, name) if differ else surest_word(view, f"in {name}") for name, view in maps.items()
+    ]
+    finding, notes = " ".join(found), {name: left_out(view) for name, view in maps.items()}
+    return Panel(
+        name="maps",
+        finding=finding,
+        picture=picture,
+        alt=f"{', '.join(titles.values())}: rows attend to columns. {finding}",
+        tables=Tables(
+            {f"map of {name}": partial(weights_frame, view.matrix, view.labels) for name, view in maps.items()}
+        ),
+        note=" ".join(f"{name}: {note}" for name, note in notes.items() if note),
+        one_head=True,
+    )
 
 
 def surest_word(view: WordMap, where: str) -> str:

@@ -126,7 +126,7 @@ def way_data(
             "reason": reason,
             "level": None if between is None or math.isnan(between.head_level.level) else between.head_level.level,
         },
-        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head},
+        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head, "open": False},
     }
 
 
@@ -142,12 +142,11 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
             "weights": [],
             "gradient": [],
             "exact": {},
-            "together": {},
         }
         for side in data["sides"]
     ]
     asked = {"finding": question, "below": [], "hint": "", "beyond": {"text": ""}, "guess": True, "sides": sides}
-    return {**data, **asked, "way": None, "chosen": {"hidden": [None, None], "head": 0}}
+    return {**data, **asked, "way": None, "chosen": {"hidden": [None, None], "head": 0, "open": False}}
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
@@ -201,14 +200,6 @@ def _side(
         "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS),
         "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES),
         "exact": {str(one.at): whole_numbers(one.share.flatten()[None], SHARES)[0] for one in run},
-        "together": {
-            str(one.at): {
-                "heads": [head.layer * one.share.shape[1] + head.head for head in one.leading],
-                "share": _share(one.together),
-            }
-            for one in run
-            if one.together is not None
-        },
     }
 
 

@@ -12,7 +12,6 @@ import torch
 from selfattn import Head, Hide, NotRecomputable, Patch
 from selfattn.analysis.hiding import (
     Along,
-    HeadsOfWord,
     heads_of_word,
     hidden_heads,
     hidden_pair,
@@ -25,7 +24,6 @@ from selfattn.examples import labelled_sentences
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding as plain
-from tests.small_hidden_pair import hidden_pair_of
 
 pytestmark = pytest.mark.slow
 
@@ -214,7 +212,7 @@ def test_the_same_sentence_twice_has_no_way(encoder):
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
     heads = heads_of_word(encoder, pair, 0, 0, exact=True)
-    assert heads.share.isnan().all() and heads.leading == () and heads.together is None
+    assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
 def test_a_sentence_of_the_word_alone_has_nothing_to_hide(encoder):
@@ -270,25 +268,12 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_the_leading_heads_are_those_of_the_largest_signed_shares_that_are_known():
-    share = torch.tensor([[0.1, -0.9, torch.nan], [0.3, torch.nan, 0.1]])
-    word = hidden_pair_of().words[0][0]
-    assert HeadsOfWord(0, 0, word, share, True, None).leading == (Head(1, 0), Head(0, 0), Head(1, 2))
-    assert HeadsOfWord(0, 0, word, torch.full((2, 3), torch.nan), False, None).leading == ()
-    assert HeadsOfWord(0, 0, word, torch.tensor([[-0.1, -0.2]]), False, None).leading == (Head(0, 0), Head(0, 1))
-
-
-def test_the_heads_of_a_word_run_each_and_the_three_together(encoder, pair_of):
+def test_the_heads_of_a_word_are_run_each(encoder, pair_of):
     pair = pair_of("bank", *NEW)
     at, told = pair.top[0], []
     heads = heads_of_word(encoder, pair, 0, at, exact=True, progress=lambda *done: told.append(done))
     assert heads.exact and heads.word.text == "river" and told
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
-    assert heads.leading[0] == Head(*divmod(int(heads.share.argmax()), 12)) and len(heads.leading) == 3
-    alone = encoder.hide(NEW[0], "bank", ["river"], heads=[heads.leading])
-    assert heads.together == pytest.approx(float(moved(encoder, (NEW[0], "bank"), alone, pair.ways[0])), abs=1e-6)
-    in_b = heads_of_word(encoder, pair, 1, pair.top[1], exact=True)
-    assert in_b.word.text == "loan" and 0 < in_b.together < float(pair.share[1][pair.top[1]])
 
 
 def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
@@ -302,7 +287,7 @@ def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder
     assert plain.control_cosine == pytest.approx(pair.control_cosine) and math.isnan(plain.control_hidden)
     assert plain.top == (None, None) and all(share.isnan().all() for share in (*plain.share, *plain.by_head))
     torch.testing.assert_close(plain.ways[1], pair.ways[1])
-    assert heads_of_word(encoder, plain, 0, 2, exact=False).leading == ()
+    assert leading_head(encoder, plain, heads_of_word(encoder, plain, 0, 2, exact=False)) is None
     shown = unmeasured_pair(encoder_of("XLNet"), ("the rain fell.", "rain"), ("no rain.", "rain"))
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
@@ -315,10 +300,14 @@ def test_the_leading_head_is_run_and_the_same_before_all_others_are(encoder):
     pair = hidden_pair(encoder, first, second, senses=means)
     at = 0, pair.top[0]
     rough, run = (heads_of_word(encoder, pair, *at, exact=exact) for exact in (False, True))
-    assert rough.leading[0] != run.leading[0] == Head(0, 10)
-    assert leading_head(encoder, pair, rough) == leading_head(encoder, pair, run) == run.leading[0]
+    assert Head(*divmod(int(rough.share.argmax()), 12)) != Head(*divmod(int(run.share.argmax()), 12)) == Head(0, 10)
+    assert (
+        leading_head(encoder, pair, rough)
+        == leading_head(encoder, pair, run)
+        == Head(*divmod(int(run.share.argmax()), 12))
+    )
     unknown = replace(pair, by_head=tuple(torch.full_like(side, torch.nan) for side in pair.by_head))
-    assert leading_head(encoder, unknown, run) == run.leading[0]
+    assert leading_head(encoder, unknown, run) == Head(*divmod(int(run.share.argmax()), 12))
     assert leading_head(encoder, unknown, heads_of_word(encoder, unknown, *at, exact=False)) is None
     together = replace(encoder, one_head_reason="all heads have one mask")
-    assert leading_head(together, pair, rough) == rough.leading[0]
+    assert leading_head(together, pair, rough) == Head(*divmod(int(rough.share.argmax()), 12))

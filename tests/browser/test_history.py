@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 def expect_head(page, layer, head):
     """The first map of all heads, on any page, has this one chosen."""
-    chosen = page.get_by_role("gridcell", selected=True).first
+    chosen = page.get_by_role("gridcell", selected=True, include_hidden=True).first
     expect(chosen).to_have_attribute("aria-label", re.compile(rf"^head {head} of layer {layer}\b"))
 
 
@@ -37,6 +37,8 @@ def choose_example(page, word):
 
 
 def choose_head(page, key):
+    if page.locator(".heads:not([open]) summary").count():
+        page.locator(".heads summary").click()
     page.get_by_role("gridcell", selected=True).focus()
     page.keyboard.press(key)
     page.keyboard.press("Enter")

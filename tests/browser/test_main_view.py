@@ -17,6 +17,9 @@ def word(page, name):
 
 
 def cell(page, layer, head):
+    """The cell of a head; the map is unfolded for it."""
+    if not page.locator(".heads[open]").count():
+        page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))
 
 
@@ -28,17 +31,15 @@ def test_the_main_flow(page, server):
     """The finding, both sentences, the way, heads and the limit are on the first screen; words and heads answer."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
-    expect(finding(page)).to_have_text(
-        'Hide "river", and "bank" moves toward money house, by 44\u00a0% of the gap between the two senses.'
-    )
-    limit = page.get_by_text("In 768 labelled sentences of 32 words the encoder finds the right sense.")
+    expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the gap toward money house.')
+    limit = page.get_by_text("In general: in 768 labelled sentences")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
     word(page, "of").click()  # hidden
     wait_for_address(page, "hide_a=of")
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text('Hide "of" in one head alone')).to_be_visible()
+    expect(page.get_by_text('"of" hidden in one head alone')).to_be_visible()
     expect(page.get_by_text('Head 10 of layer 0, "of" hidden in A')).to_be_visible()
     word(page, "of").click()  # shown again
     eventually(page, lambda: "hide_a" not in page.url)
@@ -48,11 +49,15 @@ def test_the_main_flow(page, server):
     wait_for_address(page, "head=L3+H7")
     wait_until_idle(page)
     expect(page.get_by_text("Head 7 of layer 3", exact=True)).to_be_visible()
-    eventually(page, lambda: "L3 H7" in " ".join(page.locator(".st-key-maps svg text").all_text_contents()))
+    eventually(
+        page, lambda: "L3 H7" in " ".join(page.locator("[data-testid=stVegaLiteChart] svg text").all_text_contents())
+    )
 
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
     wait_until_idle(page)
-    expect(finding(page)).to_contain_text('Hide "elephant", and "trunk" moves toward car compartment, by 49\u00a0%')
+    expect(finding(page)).to_contain_text(
+        'Hide "elephant", and "trunk" moves 49\u00a0% of the gap toward car compartment'
+    )
 
 
 def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, server):
@@ -79,7 +84,7 @@ def test_a_head_takes_one_run_of_one_part(page, server):
     expect(page.get_by_text("Head 3 of layer 2", exact=True)).to_be_visible()
     wait_for_address(page, "head=L2+H3")
     wait_until_idle(page)
-    assert 10 < len(received) <= 20
+    assert 8 <= len(received) <= 12
 
 
 @pytest.mark.parametrize("width", [1440, 800, 390])
@@ -87,30 +92,28 @@ def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, server)
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
-    eventually(page, lambda: charts.count() >= 3)
+    eventually(page, lambda: charts.count() >= 2)
     main = page.get_by_test_id("stMain")
     eventually(page, lambda: main.evaluate("main => main.scrollWidth <= main.clientWidth"))
-    for at in range(3):
+    for at in range(2):
         box = charts.nth(at).bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width, at
     if width == 800:
         expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
-        a, b = (each.bounding_box() for each in page.locator(".st-key-maps [data-testid=stVegaLiteChart] svg").all())
-        assert abs(a["y"] - b["y"]) < 5 and a["x"] + a["width"] <= b["x"] + 1
 
 
 def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
     open_page(page, server)
     page.get_by_role("button", name="Download").click()
-    page.get_by_role("combobox", name="Figure").fill("map of A")
+    page.get_by_role("combobox", name="Figure").fill("maps")
     page.keyboard.press("Enter")
     wait_until_idle(page)
     with page.expect_download() as got:
         page.get_by_role("button", name="PNG", exact=True).click()
     picture = Image.open(got.value.path())
     assert picture.format == "PNG" and picture.width > 600
-    assert picture.text["Title"] == "Map of A, L0 H10"
+    assert picture.text["Title"] == "Maps, L0 H10"
     provenance = json.loads(picture.text["provenance"])
-    assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A"])
+    assert (provenance["layer"], provenance["head"], [*provenance["sentences"]][:2]) == (0, 10, ["A", "B"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}

@@ -147,7 +147,8 @@ def _tables(proto):
 
 def _marks(chart):
     spec, tables = spec_of(chart), _tables(chart.proto)
-    return [list(_layers(step, {}, None, tables)) for step in spec.get("concat", [spec])]
+    parts = spec.get("concat") or spec.get("hconcat") or [spec]
+    return [list(_layers(step, {}, None, tables)) for step in parts]
 
 
 def _layers(part, channels, records, tables):

@@ -15,7 +15,7 @@ from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
 from selfattn.views.main_view import finding, measured, named_words
 from tests.pages.conftest import open_link
-from tests.pages.pictures import live, marks_of, matrix, same, spec_of
+from tests.pages.pictures import charts, live, matrix, same, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -96,13 +96,15 @@ def test_the_answer_between_the_sentences_is_behind_the_switch(main_view, encode
 def test_hidden_words_are_in_the_figure_the_maps_the_row_and_the_address(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
-    for chart, text, hidden in zip(at.get("vega_lite_chart")[:2], (PAIRS[0].first, PAIRS[0].second), ("river", "loan")):
+    titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
+    sides = zip(charts(at), titles, (PAIRS[0].first, PAIRS[0].second), ("river", "loan"))
+    for marks, title, text, hidden in sides:
         tokens = encoder.encode(text)
         word, other = (tokens.places(each)[0].positions for each in ("bank", hidden))
         run = encoder.encode(text, hidden=[Hide(word, other)])
-        drawn = matrix(marks_of(chart))
+        drawn = matrix(marks)
         assert same(drawn, run.weights(0, 10)) and drawn[word[0], other[0]] == 0
-        assert f'"{hidden}" hidden' in spec_of(chart)["title"]["text"]
+        assert f'"{hidden}" hidden' in title
     for side, hidden in zip(live(at, "kernel")["sides"], ("river", "loan")):
         assert [row["text"] for row in side["rows"] if row["hidden"]] == [hidden]
         assert [row["cells"]["masked"] for row in side["rows"] if row["hidden"]] == ["−∞"]

@@ -23,7 +23,7 @@ from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves toward money house, by 44 % of the gap between the two senses.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward money house.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -72,7 +72,7 @@ def test_findings_between_the_senses(made, word, said):
 def test_a_sentence_that_fits_no_sense(made):
     pair, panel = made("jam")
     assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
-    assert panel.live.data["below"][0].startswith('A fits no labelled sense of "jam"')
+    assert panel.live.data["below"][1].startswith('A fits no labelled sense of "jam"')
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
@@ -110,7 +110,7 @@ def test_a_share_at_the_level_is_named(made, reports):
     for share, said in (
         (
             torch.tensor(level),
-            'Hide "cameras", and "star" moves toward distant sun, by 21 % of the gap between the two senses.',
+            'Hide "cameras", and "star" moves 21 % of the gap toward distant sun.',
         ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
@@ -171,7 +171,9 @@ def test_the_view_yields_gradients_then_runs(encoder, reports):
     assert first.name == second.name == "words" and first.finding == second.finding
     assert [side["exact"] for side in first.live.data["sides"]] == [{}, {}]
     assert [[*side["exact"]] for side in second.live.data["sides"]] == [["6"], ["6"]]
-    assert first.live.data["chosen"] == second.live.data["chosen"] == {"hidden": [None, None], "head": 10}
+    assert (
+        first.live.data["chosen"] == second.live.data["chosen"] == {"hidden": [None, None], "head": 10, "open": False}
+    )
     assert first.live.data["key"] == second.live.data["key"]
 
 
@@ -196,9 +198,6 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
         heads = heads_of_word(encoder, pair, side, top, exact=True)
         for part, value in zip(ints(own["exact"][str(top)]), heads.share.flatten().tolist(), strict=True):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
-        together = own["together"][str(top)]
-        assert numbers.percent(together["share"]) == numbers.percent(heads.together)
-        assert together["heads"] == [12 * head.layer + head.head for head in heads.leading]
 
 
 def test_the_line(encoder, made):
@@ -214,6 +213,15 @@ def test_the_line(encoder, made):
     places = panel.tables["places"].set_index("what")["place"]
     assert places['A without "river"'] == pytest.approx(places["A"] + float(pair.share[0][pair.top[0]]))
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
+
+
+def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
+    """As the method says: each is placed without its own sentence."""
+    for word in LABELLED["word"].unique():
+        rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
+        for sense in {row.sense for row in rows}:
+            places = [row.place for row in rows if row.sense == sense]
+            assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
 def test_both_of_one_sense_move_the_same_way(made):
@@ -252,25 +260,32 @@ def test_chance_is_said_of_each_word(made, reports):
 
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
-    assert list(map(plain, panel.live.data["below"])) == [
-        "It stays nearer to river side. This holds for these two sentences.",
-        "Moves under 21 % count as noise: so small a move often goes the wrong way.",
-    ]
-    beyond = panel.live.data["beyond"]
+    hidden = (
+        "Hidden: \"bank\" can't attend to it in any head of all-MiniLM-L6-v2. 100 % is the distance between the two senses' "
+        "averages."
+    )
+    stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
+    assert list(map(plain, panel.live.data["below"])) == [stays, hidden]
+    beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
+    whole, without = (numbers.percent(own[what]) for what in ("as it is", "the word hidden"))
+    assert (whole, without) == ("92 %", "77 %")
     assert plain(beyond["text"]) == (
-        "In general, over 768 labelled sentences: with the most telling word hidden, 77 % "
-        "keep the right sense; with only that word left, 89 % (guessing: 50 %)."
+        "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense 92 % of the time; "
+        "77 % when the most telling word is hidden."
     )
-    own = reports["hidden_words"].of()["accuracy"]
-    values = [own["as it is"], own["the word hidden"], own["the word alone"], 0.5]
-    assert [bar["value"] for bar in beyond["bars"]] == values
-    assert beyond["link"] == {"text": "Many sentences", "href": "senses"}
+    assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     star = made("star")[1].live.data
-    assert len(star["below"]) == 1 and star["below"][0].startswith("Moves under 21")
-    assert star["hint"] == (
-        'Click a word to hide it: "star" then can\'t attend to it in any head of all-MiniLM-L6-v2; other words still can.'
-    )
-    assert star["beyond"]["text"].startswith("The clue may be spread over several words. In general, over 768")
+    spread = "The clue may be spread over several words."
+    assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star")]
+    assert star["hint"] == "The strongest word is marked. Click any word to hide it." and star["beyond"] == beyond
+
+
+def test_a_word_that_crosses_over(encoder, made, reports):
+    pair, _ = made("bank")
+    crossing = replace(pair, places=(0.3, pair.places[1]))
+    means = sense_means(encoder, LABELLED, "bank")
+    panel = put_together(encoder, crossing, [], means=means, over_many=reports["hidden_words"])
+    assert panel.live.data["below"][0].startswith("It crosses over to the other sense. Measured on")
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
@@ -297,7 +312,10 @@ def test_guess_gives_nothing_away(encoder, made):
 def test_what_a_visitor_chose(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
-    assert asked.live.data == panel.live.data | {"chosen": {"hidden": [6, None], "head": 43}, "guessed": [1, 2]}
+    assert asked.live.data == panel.live.data | {
+        "chosen": {"hidden": [6, None], "head": 43, "open": True},
+        "guessed": [1, 2],
+    }
     assert asked.picture(Look()) != panel.picture(Look()) == chosen(panel).picture(Look())
     with pytest.raises(JsonSchemaValueException):
         chosen(panel, (6,))

@@ -24,8 +24,11 @@ def placed(sides):
     return {name: PlacedWord(side.encoding, side.word.positions) for name, side in sides.items()}
 
 
-def specs(panels):
-    return {panel.sentences[0]: panel.picture(Look()) for panel in panels}
+def specs(panel):
+    """Each sentence's part of the picture of both maps, complete."""
+    whole = panel.picture(Look())
+    both = whole.pop("hconcat")
+    return {name: {**whole, **part} for name, part in zip("AB", both, strict=True)}
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +89,12 @@ def test_a_map_names_its_head_its_source_and_the_hidden_word(encoder, placed, ma
     b = placed["B"]
     (wings,) = b.sentence.places("wings")
     without = encoder.encode(b.sentence.text, hidden=[Hide(b.positions, wings.positions)])
-    panels = [*head_maps(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, "own")]
-    titles = [chart["title"]["text"] for chart in specs(panels).values()]
+    panel = head_maps(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, "own")
+    titles = [chart["title"]["text"] for chart in specs(panel).values()]
     assert titles == ["A   L3 H7, model's own", 'B   L3 H7, model\'s own, "wings" hidden']
-    assert [(panel.name, panel.one_head) for panel in panels] == [("map of A", True), ("map of B", True)]
-    for panel, view in zip(panels, maps.values()):
-        assert panel.table["weight"].tolist() == pytest.approx(view.matrix.flatten().tolist())
+    assert panel.one_head and [*panel.tables] == ["map of A", "map of B"]
+    for table, view in zip(panel.tables.values(), maps.values()):
+        assert table["weight"].tolist() == pytest.approx(view.matrix.flatten().tolist())
 
 
 def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), **more):

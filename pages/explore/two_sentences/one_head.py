@@ -7,7 +7,7 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_hidden
 from selfattn.dashboard.choice import Pair
-from selfattn.dashboard.figures import literal, say, show_panel, side_by_side, this_page
+from selfattn.dashboard.figures import literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.navigation import show_link
@@ -43,18 +43,15 @@ def show(encoder: Encoder, pair: Pair, way: str) -> None:
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
-        show_kernel(panel, encoder, sides, partial(choose_head, encoder, pair, way))
+        show_kernel(panel, encoder, sides, partial(choose_head, encoder, pair, way), method=False)
     elif encoder.patchable:
         say(f"How this head computes them can't be shown: {encoder.reason}")
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:
     maps = {}
-    for (name, side), place in zip(sides.items(), places := side_by_side(key="maps")):
+    for name, side in sides.items():
         own = None if source == "scratch" else side.sentence.own_weights(*head)
         weights, other = (own, None) if source == "own" else (side.sentence.weights(*head), own)
-        with place:
-            maps[name] = zoomed(whole(weights, side.sentence, other), name)
-    for panel, place in zip(head_maps(sides, maps, head, source), places):
-        with place:
-            show_panel(panel)
+        maps[name] = zoomed(whole(weights, side.sentence, other), name)
+    show_panel(head_maps(sides, maps, head, source))

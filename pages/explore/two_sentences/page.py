@@ -8,7 +8,7 @@ from selfattn.dashboard import answer, session
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import literal, say, show_panel, this_page
+from selfattn.dashboard.figures import literal, say, show_method, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import segmented, settled_head
@@ -16,6 +16,7 @@ from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, no
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
+from selfattn.views.kernel_view import METHOD
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
 from selfattn.views.nearest_sentences import nearest_sentences
 
@@ -70,7 +71,7 @@ def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
 
 page = this_page()
 encoder, pair = page.encoder, page.pair
-with page.headline:
+with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
 way = pick_way(encoder, pair)
 found = answer.hidden_of(encoder, pair, way)
@@ -87,6 +88,8 @@ if not asked:  # what follows gives the answer away
     st.subheader("The chosen head", anchor=False)
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, pair, way))
+    if encoder.recomputable:
+        show_method(METHOD)  # outside the part: it is the same for every head
     show_layers(encoder, pair, way)
     show_nearest(encoder, pair, way)
     with st.expander("Six views to open"):

@@ -1,8 +1,8 @@
 /* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
 
 const PRINTED = 0.05; // the map and the bars print numbers from here on
-const BLANK = "\u00a0"; // a line without text keeps its height
-const TYPE = { largest: 32, smallest: 22, wrapped: 25 }; // pixels: the sentences side by side
+const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
+const CLOSE = 0.02; // shares less than this above the noise level are just above noise
 const SCROLLED = 24; // tokens: a longer list scrolls inside itself
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
@@ -14,8 +14,8 @@ export default function way(given) {
 class WayView extends View {
   show(data, send) {
     if (data.key !== this.data?.key) {
-      const { hidden, head } = data.chosen;
-      Object.assign(this, { hidden: [...hidden], head, hovered: null, hoveredHead: null, last: null });
+      const { hidden, head, open } = data.chosen;
+      Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
@@ -29,10 +29,10 @@ class WayView extends View {
 
   build() {
     const focused = this.root.getRootNode().activeElement?.dataset?.id;
-    const line = this.data.way ? [linePart(this)] : [];
-    const { guess, alone } = this.data;
-    this.parts = [findingPart(this), sentencesPart(this), ...(guess && !alone ? [] : line)];
-    if (!guess && !alone) this.parts.push(headsPart(this));
+    const { way, heads, guess, alone } = this.data;
+    const line = way && (alone || !guess) ? [linePart] : [];
+    const rest = guess || alone ? [] : [beyondPart, ...(heads ? [headsPart] : [])];
+    this.parts = [findingPart, sentencesPart, ...line, ...rest].map((part) => part(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
     for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
@@ -80,13 +80,17 @@ class WayView extends View {
 }
 
 function findingPart(view) {
-  const [finding, below] = [element("h2", "finding"), element("div", "below")];
+  const [badge, finding, below] = [element("span"), element("h2", "finding"), element("div", "below")];
+
+  /** The sentence that the finding is about, or undefined. */
+  function about({ sides, way }) {
+    const { leading } = view;
+    return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
+  }
 
   /** The finding's number, word and senses in the colours that the pictures give them. */
-  function coloured({ finding: text, word, sides, way }) {
-    const { leading } = view;
-    const named = [leading, 1 - leading].find((side) => sides[side].named.length);
-    if (named === undefined || !way) return [text];
+  function coloured({ finding: text, word, sides, way }, named) {
+    if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
     const kinds = new Map([
       [quoted(telling ?? ""), at === undefined ? "" : "telling"],
@@ -100,21 +104,21 @@ function findingPart(view) {
   const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
 
   const show = () => {
-    finding.replaceChildren(...coloured(view.data));
+    const named = about(view.data);
+    finding.replaceChildren(...coloured(view.data, named));
+    write(badge, named === undefined ? "" : "AB"[named]);
+    assign(badge, "class", `badge ${"ab"[named]}`);
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
   };
-  return { node: element("div", {}, [finding, below]), show };
+  return { node: element("div", {}, [element("div", "titled", [badge, finding]), below]), show };
 }
 
 /** What holds beyond this pair. */
 function beyondPart(view) {
-  const node = element("section", "beyond");
+  const node = element("p", "beyond");
   const show = () => {
-    const { text, title, bars, link } = view.data.beyond;
-    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const said = element("p", {}, [bars ? title : text, ...more]);
-    node.replaceChildren(element("h3", {}, "In general"), said, ...(bars ? [partsOf(bars, text)] : []));
-    assign(node, "hidden", text ? null : "");
+    const { text, link } = view.data.beyond;
+    node.replaceChildren(text, ...(link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : []));
   };
   return { node, show };
 }
@@ -128,22 +132,17 @@ function splitAt(text, sought) {
   return [text.slice(0, start), first, ...splitAt(text.slice(end), sought)];
 }
 
-/** Bars of parts of a whole, with their names. */
-function partsOf(bars, label) {
-  const rows = bars.map(({ name, value }) => {
-    const bar = element("span", "bar");
-    bar.style.width = `${100 * value}%`;
-    return element("li", {}, [element("span", "", name), element("span", "track", bar), percent(value)]);
-  });
-  return element("ul", { class: "parts", "aria-label": label }, rows);
-}
-
 function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
-  const paint = () => sides.forEach((side) => side.paint());
-  const hint = element("p", "hint");
-  const show = () => write(hint, view.data.hint);
+  const hint = element("p", "small");
+  const paint = () => {
+    sides.forEach((side) => side.paint());
+    const hidden = [0, 1]
+      .filter((side) => view.hidden[side] !== null)
+      .map((side) => view.text(side, view.hidden[side]));
+    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint);
+  };
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     fit(node, nodes, beside);
@@ -152,18 +151,23 @@ function sentencesPart(view) {
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
   };
   const node = element("div", "sentences", [...nodes, hint]);
-  return { node, show, paint, layOut };
+  return { node, paint, layOut };
 }
 
 /** Set the largest type in which both sentences keep to one line each; where none does, the smallest but one. */
 function fit(node, sentences, beside) {
   node.style.removeProperty("--size");
   if (!beside) return;
+  let size = TYPE.largest;
   flag(node, { single: true });
-  const share = Math.min(...sentences.map(({ clientWidth, firstChild }) => (clientWidth - 4) / firstChild.scrollWidth));
+  for (let tries = 0; tries < 4; tries++) {
+    node.style.setProperty("--size", `${size}px`);
+    const over = Math.max(...sentences.map(({ firstChild }) => firstChild.scrollWidth / firstChild.clientWidth));
+    if (over <= 1) break;
+    size = Math.floor(size / over) - 1; // numbers beneath words keep their size
+  }
   flag(node, { single: false });
-  const size = Math.floor(TYPE.largest * share);
-  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : Math.min(size, TYPE.largest)}px`);
+  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : size}px`);
 }
 
 function sentencePart(view, side) {
@@ -238,6 +242,7 @@ function wordNode(view, side, word) {
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
     const noise = leader && share < way?.level;
+    const doubt = noise ? ", noise" : named && share < way?.level + CLOSE ? ", just above noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const printed = noise && value === percent(way.level) ? `${decimal(100 * share, 1)}\u00a0%` : value;
@@ -248,23 +253,23 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    write(number, mine ? `your guess: ${value}` : named || leader ? printed + (noise ? ", noise" : "") : "");
+    write(number, mine ? `your guess: ${value}` : named || leader ? printed + doubt : "");
   }
   return { word, node, paint };
 }
 
 function headsPart(view) {
   const { layers, heads } = view.data.heads;
-  const [title, how, sum] = [element("h3"), element("p", "small"), element("p")];
-  const [away, toward, badge] = [element("span"), element("bdi"), element("span")];
-  const key = element("p", { class: "small ramp", "aria-hidden": "true" }, [away, element("span", "colours"), toward]);
+  const [badge, title, how] = [element("span"), element("h3"), element("p", "small")];
+  const summary = element("summary", "", [element("h2", {}, "Through which heads?"), element("span")]);
   const choose = (head) => {
     view.set({ head });
     // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
     if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
-  const [bars, beyond] = [barsPart(view), beyondPart(view)];
+  map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
+  const reads = readsPart(view);
 
   /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
   function effects(side, at) {
@@ -273,52 +278,56 @@ function headsPart(view) {
     return row ? numbersOf(row, 10000) : null;
   }
 
-  function paint() {
-    const { sides, word, heads: about, way } = view.data;
-    const { side, at } = view.subject;
-    const level = way?.level;
-    const [share, values, together] = [view.share(side, at), effects(side, at), sides[side].together[at]];
-    const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
-    const largest = Math.max(PRINTED, share < level ? level : 0, ...leading.map(Math.abs)); // noise stays pale
-    const [known, name] = [share !== null && values, sides[side].name];
-    write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Through which heads");
-    write(badge, known ? name : "");
-    assign(badge, "class", `badge ${name.toLowerCase()}`);
-    const gradient = sides[side].exact[at] ? "" : ", by gradient";
-    const noise = about.level === null ? "; small moves may be noise" : `; grey: noise, under ${percent(about.level)}`;
-    const small = !level ? "" : share < level ? "; all of it is noise" : noise;
-    write(how, about.reason || (values ? `A cell: how far ${quoted(word)} then moves${gradient}${small}.` : ""));
-    write(away, `away ${percent(-largest)}`);
-    write(toward, `${percent(largest)} toward ${way ? way.ends[way.toward[side] > 0 ? 1 : 0].label : ""}`);
-    const count = together?.heads.length === 3 ? "three" : together?.heads.length;
-    const most = together ? `the ${count} largest move it ${percent(together.share)}, ` : "";
-    write(sum, values && share !== null ? `Hidden together, ${most}all heads ${percent(share)}.` : "");
-    assign(key, "hidden", values && way ? null : "");
-    const label = `${title.textContent}: ${how.textContent}`;
-    map.paint({
-      label,
-      values,
-      largest,
-      printed: PRINTED,
-      noise: about.level ?? 0,
-      chosen: view.head,
-      shown: view.hoveredHead,
-    });
-    bars.paint();
+  /** The map's key. share: of all heads at once. */
+  function key(values, share, gradient) {
+    const { word, heads: about, way } = view.data;
+    const noise = about.level ?? 0;
+    const parts = [`A cell: how far ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
+    if (way?.level && share < way.level) parts.push("All of it is noise.");
+    else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise of one head.`);
+    else if (way?.level) parts.push("Small moves may be noise.");
+    if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
+    return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
-  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, key, map.node, sum]);
-  return { node: element("div", "heads", [effect, bars.node, beyond.node]), show: beyond.show, paint };
+
+  /** What the figure says while it is folded. */
+  function most(values, side, at) {
+    const head = values.indexOf(Math.max(...values));
+    const { level } = view.data.heads;
+    const noise = level === null ? "" : `; under ${percent(level)} is noise`;
+    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}${noise}`;
+    return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} (${name})`;
+  }
+
+  function paint() {
+    const { sides, heads: about, way } = view.data;
+    const { side, at } = view.subject;
+    const [share, values] = [view.share(side, at), effects(side, at)];
+    const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
+    const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
+    const known = share !== null && values;
+    write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
+    write(summary.lastChild, known ? most(values, side, at) : "");
+    write(badge, known ? sides[side].name : "");
+    assign(badge, "class", `badge ${"ab"[side]}`);
+    write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));
+    const [label, noise] = [`${title.textContent}: ${how.textContent}`, about.level ?? 0];
+    map.paint({ label, values, largest, printed: PRINTED, noise, chosen: view.head, shown: view.hoveredHead });
+    reads.paint();
+  }
+  const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node]);
+  const node = element("details", "heads", [summary, element("div", "both", [effect, reads.node])]);
+  node.open = view.open;
+  node.addEventListener("toggle", () => (view.open = node.open));
+  return { node, paint };
 }
 
-function barsPart(view) {
-  const [badge, title, habit] = [element("span"), element("h3"), element("p", "small")];
-  const note = element("p", "small");
+/** The weights of the head under the pointer, else of the chosen one. */
+function readsPart(view) {
+  const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
-  const both = element(
-    "div",
-    "lists",
-    lists.map((list) => list.node),
-  );
+  const nodes = lists.map((list) => list.node);
+  const both = element("div", "lists", nodes);
 
   function paint() {
     const { word, heads: about, sides } = view.data;
@@ -326,13 +335,14 @@ function barsPart(view) {
     const { side: asked, at } = view.subject;
     const one = view.drawn(0) !== null || view.drawn(1) !== null; // else neither sentence is asked about
     assign(badge, "hidden", one ? null : "");
-    assign(badge, "class", `badge ${sides[asked].name.toLowerCase()}`);
+    assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
     write(title, `What ${quoted(word)} attends to`);
-    write(note, `Attention weights of ${headLabel(head, about.heads)}: what it reads, not what that changes.`);
+    const habit = about.habits[head] ? ` It ${about.habits[head].replace(/\.?$/, ".")}` : "";
+    const name = `${headName(head, about.heads)} (${headLabel(head, about.heads)}, the outlined cell)`;
     write(
-      habit,
-      about.habits[head] ? `Over many sentences this head ${about.habits[head].replace(/\.?$/, ".")}` : BLANK,
+      note,
+      `Attention weights in ${name}: what it reads, not what that changes.${habit} Click a cell for its head.`,
     );
     flag(both, { stacked: one });
     lists.forEach((list, side) => {
@@ -341,28 +351,20 @@ function barsPart(view) {
       assign(list.badge, "hidden", one ? "" : null);
     });
   }
-
-  const reads = element("section", "reads", [element("div", "titled", [badge, title]), note, both, habit]);
-  return { node: reads, paint };
+  return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** A bar for each token of a sentence. */
+/** The tokens of a sentence, a bar on each. */
 function tokenList(view, { name, tokens }) {
-  const marks = (token, i) => (token.special && { 0: " (start)", [tokens.length - 1]: " (end)" }[i]) || "";
-  const rows = tokens.map((token, i) => {
-    const [text, bar, value] = [
-      element("bdi", "token", token.text + marks(token, i)),
-      element("span", "bar"),
-      element("span", "value"),
-    ];
+  const rows = tokens.map((token) => {
+    const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
     flag(text, { special: token.special, self: token.chosen });
-    return { token, text, bar, value, node: element("li", {}, [text, element("span", "track", [bar, value])]) };
+    return { token, text, bar, value, node: element("li", {}, [value, bar, text]) };
   });
   const scrolls = rows.length > SCROLLED;
-  const kind = scrolls ? { class: "scrolled", tabindex: 0 } : {};
   const list = element(
     "ol",
-    { ...kind, "aria-label": `Sentence ${name}` },
+    { ...(scrolls && { class: "scrolled", tabindex: 0 }), "aria-label": `Sentence ${name}` },
     rows.map(({ node }) => node),
   );
   const note = element("p", "small", scrolls ? `${rows.length} tokens; the list scrolls.` : "");
@@ -372,12 +374,17 @@ function tokenList(view, { name, tokens }) {
 
   /** asked: the word that the heads are shown for; undefined on the other side. */
   function paint(head, hidden, asked) {
-    const weights = numbersOf(view.data.sides["AB".indexOf(name)].weights[head], 1000);
+    const { weights: all, named } = view.data.sides["AB".indexOf(name)];
+    const weights = numbersOf(all[head], 1000);
     rows.forEach(({ token, text, bar, value, node: row }, i) => {
       const subject = token.at !== null && token.at === asked;
-      flag(text, { hidden: token.at !== null && token.at === hidden, subject });
+      flag(text, {
+        hidden: token.at !== null && token.at === hidden,
+        subject,
+        named: subject && named.includes(asked),
+      });
       flag(bar, { subject });
-      bar.style.width = `${100 * (weights[i] ?? 0)}%`;
+      bar.style.setProperty("--part", weights[i] ?? 0);
       write(value, weights[i] >= PRINTED ? weight(weights[i]) : "");
       assign(row, "data-tip", (weights[i] ?? null) === null ? null : `${token.text}: ${decimal(weights[i], 3)}`);
     });

@@ -2,8 +2,7 @@
 
 const MARK = 12; // radius
 const SPACE = 8; // between labels
-const ROW = 50; // where A and B would meet, B has a row of its own
-const NOISE = "Noise level: moves this long or longer go the wrong way at most once for eight times toward.";
+const ROW = 60; // where A and B would meet, B has a row of its own
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
@@ -29,7 +28,9 @@ function sideMarks(name) {
       shape("text", { "text-anchor": "middle", y: 4.5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", opacity: 0.18, y: -9, width: 1, height: 18, "data-tip": NOISE }),
+    band: shape("rect", { class: "band", y: -9, width: 1, height: 18 }),
+    noise: shape("text", { class: "noise", "text-anchor": "middle", dy: 21 }, "noise"),
+    much: shape("text", "label much"),
     stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
     shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
@@ -44,11 +45,10 @@ function sideMarks(name) {
 function linePart(view) {
   const still = shape("g"); // the line itself: drawn anew for another width
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const noises = [0, 1].map(() => shape("text", "label"));
   const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all, ...noises]);
-  const ends = [0, 1].map(() => element("div", {}, element("bdi", "name")));
-  const key = element("p", "small key");
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
+  const names = [0, 1].map(() => element("bdi", "name"));
+  const [ends, key] = [element("div", "ends", names), element("p", "small")];
   let drawn = null; // {x, rows, width, of} of the last layout
 
   /** Every position that a side's marks may take. */
@@ -68,16 +68,28 @@ function linePart(view) {
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    const first = 36 + MARK;
+    write(key, [dotsKey(way), way.level === null ? "" : noiseKey(way)].filter(Boolean).join(" "));
+    way.ends.forEach(({ label }, end) => {
+      write(names[end], label);
+      assign(names[end], "class", `name ${colour(way, end)}`);
+    });
+    const first = ends.offsetHeight + 34 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + (way.level === null ? 36 : 50);
+    const axis = rows[1] + 60;
     drawn = { x, rows, axis, width, of };
-    assign(svg, "height", axis + 34);
+    assign(svg, "height", axis + 48);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
-    nameEnds(way);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
+  }
+
+  function dotsKey(way) {
+    return way.dots.flat().length ? `Dots: ${quoted(view.data.word)} in other labelled sentences.` : "";
+  }
+
+  function noiseKey(way) {
+    return `Grey bands: a move under ${percent(way.level)} may be noise.`;
   }
 
   /** The colour of an end; both grey where A and B are of one sense. */
@@ -95,20 +107,22 @@ function linePart(view) {
         const said = { role: "img", "aria-label": text, "data-tip": text };
         return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
       });
-    const mean = way.between === "senses" ? "from average to average" : "from A to B";
+    const gap = way.between === "senses" ? "gap" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
       shape(
         "text",
-        { ...about, x: (left + right) / 2, y: foot + 4, "text-anchor": "middle" },
-        `${percent(1)}: ${mean}`,
+        { ...about, x: (left + right) / 2, y: foot + 16, "text-anchor": "middle" },
+        `${gap}: ${percent(1)}`,
       ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
+    const average = (x, end) => shape("text", { class: `average ${colour(way, end)}`, x, y: foot + 16 }, "average");
+    still.append(average(left, 0), average(right, 1));
     const high = axis + 18;
     still.prepend(
       ...[0, 1].map((end) => {
@@ -116,25 +130,6 @@ function linePart(view) {
         return shape("rect", { class: `half ${colour(way, end)}`, x: start, width: across, height: high, rx: 6 });
       }),
     );
-  }
-
-  /** Each end's name, in its half of the way: under its tick, as far as that leaves it room. */
-  function nameEnds(way) {
-    write(key, way.dots.flat().length ? `Each dot: ${quoted(view.data.word)} in another labelled sentence.` : "");
-    const middle = drawn.x(0.5);
-    way.ends.forEach(({ label }, end) => {
-      const [start, width] = end ? [middle, drawn.width - middle] : [0, middle];
-      const shift = 2 * (drawn.x(end) - start) - width;
-      const padding = `${clamp(Math.abs(shift), width - 170)}px`;
-      write(ends[end].firstChild, label);
-      assign(ends[end], "class", `end ${colour(way, end)}`);
-      Object.assign(ends[end].style, { width: `${width}px`, paddingLeft: shift > 0 ? padding : "0" });
-      ends[end].style.paddingRight = shift > 0 ? "0" : padding;
-    });
-    const [left, right] = ends.map((end) => end.firstChild.getBoundingClientRect());
-    const around = svg.getBoundingClientRect().left;
-    flag(key, { between: right.left - left.right > 300 });
-    key.style.left = `${(left.right + right.left) / 2 - around}px`;
   }
 
   /** Place a side's marks. Returns its two labels, which are still to be placed. */
@@ -150,6 +145,8 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
+    move(mark.noise, moved((way.level ?? 0) / 2), y);
+    assign(mark.noise, "visibility", way.level === null ? "hidden" : null);
     assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
     move(mark.shaft, from, y, sign * Math.max(0, length - 7));
     move(mark.head, from + sign * length, y, sign);
@@ -159,19 +156,29 @@ function linePart(view) {
     assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
     assign(mark.hollow, "visibility", share === null ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
-    for (const part of [mark.shaft, mark.head]) flag(part, { named: sides[side].named.includes(at) });
+    const named = sides[side].named.includes(at);
+    for (const part of [mark.shaft, mark.head]) flag(part, { named });
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
+    write(mark.much, named ? percent(share) : "");
     const label = (node, x) => ({ node, x, y });
     return [label(mark.before, from), label(mark.after, to + way.toward[side])];
   }
 
+  /** Write a share between the two labels above its arrow, where there is room. */
+  function placeShare(mark, labels) {
+    const [left, right] = labels.toSorted((one, other) => one.left - other.left);
+    const [start, end, size] = [left.left + left.size, right.left, mark.getComputedTextLength()];
+    if (end - start < size + 2 * SPACE) write(mark, "");
+    move(mark, (start + end - size) / 2, labels[0].y - MARK - 2);
+  }
+
   function paint() {
     if (!drawn) return;
-    const { x, rows, width } = drawn;
-    const { at, toward, level } = view.data.way;
-    const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    const { rows, width } = drawn;
+    const sides = [0, 1].map(place);
+    const labels = sides.flat().filter(({ node }) => node.textContent);
     for (const { node } of labels) assign(node, "textLength", null);
     for (const label of labels) label.size = label.node.getComputedTextLength();
     for (const y of new Set(rows)) {
@@ -179,17 +186,8 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
-    noises.forEach((noise, side) => {
-      write(noise, level === null ? "" : "noise");
-      const size = noise.getComputedTextLength();
-      const left = clamp(x(at[side] + (toward[side] * level) / 2) - size / 2, width - size);
-      const free = labels.every(
-        (each) => each.y <= rows[side] || each.left > left + size || each.left + each.size < left,
-      );
-      if (!free) write(noise, ""); // another row's label is there
-      move(noise, left, rows[side] + 28);
-    });
+    sides.forEach((own, side) => marks[side].much.textContent && placeShare(marks[side].much, own));
   }
 
-  return { node: element("div", "way-line", [svg, element("div", "ends", [...ends, key])]), paint, layOut };
+  return { node: element("div", "way-line", [ends, svg, key]), paint, layOut };
 }
