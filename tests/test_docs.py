@@ -30,8 +30,8 @@ SNIPPETS = {
 }
 written = runpy.run_path(str(ROOT / "docs/readme.py"))
 SENTENCES = """sentence,word,sense
-The bank of the river.,bank,river side
-The bank approved the loan.,bank,money house
+The bank of the river.,bank,riverside
+The bank approved the loan.,bank,finance
 """
 REVIEWS = """sentence
 The river was muddy after the rain.
@@ -103,7 +103,7 @@ def check_queries(names, encoder):
 
     river, loan = (top(text) for text in ("The bank of the river.", "The bank approved the loan."))
     answers = names["duckdb_says"].set_index("sense")
-    for sense, (weight, word) in (("river side", river), ("money house", loan)):
+    for sense, (weight, word) in (("riverside", river), ("finance", loan)):
         assert names["pandas_says"]["bank", sense, word] == answers["n"][sense] == 1 and answers["top"][sense] == word
         assert answers["weight"][sense] == pytest.approx(weight, abs=1e-5)
     muddy = top("Rain fell. The bank of the river was muddy.")

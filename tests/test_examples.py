@@ -54,7 +54,7 @@ def test_labelled_sentences_differ_are_plain_and_have_their_word_once(senses):
     assert len({*every}) == len(every)
     for word, own in senses.items():
         assert [len(sentences) for sentences in own.values()] == [12, 12] and word.islower()
-        assert all(2 <= len(words(sense)) <= 3 and word not in words(sense) for sense in own)
+        assert all(1 <= len(words(sense)) <= 3 and word not in words(sense) for sense in own)
         for sentence in (sentence for sentences in own.values() for sentence in sentences):
             assert 5 <= len(words(sentence)) <= 22 and sentence.isascii(), sentence
             assert re.fullmatch(r"[A-Z](?!.*  ).*[^ .?][.?]", sentence), sentence
@@ -84,7 +84,7 @@ def test_before_attention_nothing_tells_the_senses_apart(senses, encoder):
 
 
 def test_a_pairs_sentences_are_built_alike(senses):
-    """The word once, equally many words before it; 4 to 9 words, at most two more or fewer; labels of two or three words."""
+    """The word once, equally many words before it; 4 to 9 words, at most two more or fewer; labels of one to three words."""
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -98,7 +98,7 @@ def test_a_pairs_sentences_are_built_alike(senses):
         # The control shares as many words with the first sentence as the second does; in the first pair one more.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
-        assert len(set(pair.senses)) == 2 and all(2 <= len(words(sense)) <= 3 for sense in pair.senses)
+        assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
         # Two have too small a gap between their senses to be measured on, but clear enough to a reader.
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
@@ -139,4 +139,4 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
 def test_the_published_numbers_were_measured_on_these_examples():
     """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
-    assert hashlib.sha256(files).hexdigest()[:16] == "da6b1d54a98d5c44"
+    assert hashlib.sha256(files).hexdigest()[:16] == "bdfe39d8a7d4b806"

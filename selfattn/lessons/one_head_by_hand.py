@@ -17,7 +17,7 @@ from selfattn.kernel import AttentionTrace, attend
 WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
 REAL = Example(  # the same words before a real encoder, and a sentence to compare with
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
-    ("river side", "money house"),
+    ("riverside", "finance"),
 )  # fmt: skip
 BANK, LAST = 1, 4  # positions of the word that asks, and of the one that answers
 ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
-TWO_SENSES = ("river side", "money house")
+TWO_SENSES = ("riverside", "finance")
 # Words of several pieces, among them the chosen one; a repeated word; punctuation.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
@@ -97,8 +97,8 @@ def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
     (note,) = jam.notes
     assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24, and 95 % .* within 0.18', note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
-    assert alike.senses == ("river side", "river side") and alike.notes == (
-        "Both sentences are taken for one sense: river side.",
+    assert alike.senses == ("riverside", "riverside") and alike.notes == (
+        "Both sentences are taken for one sense: riverside.",
     )
     with pytest.raises(ValueError, match="no labelled sentences of 'river'"):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
@@ -192,7 +192,7 @@ def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, ow
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
     text = NEW[0] if own is None else rows["sentence"].iloc[own]
-    sense = "river side" if own is None else rows["sense"].iloc[own]
+    sense = "riverside" if own is None else rows["sense"].iloc[own]
     usable = rows_of(encoder, frame, "bank")
     found, cosines = within_sense(encoder, usable, means, encoder.placed((text, "bank")))
 

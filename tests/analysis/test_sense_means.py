@@ -44,7 +44,7 @@ def test_the_nearest_sense_is_on_the_other_side_of_half_way(encoder):
 
 def test_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
-    money = rows.index[rows["sense"] == "money house"]
+    money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
     means = sense_means(encoder, rows, "bank")
     row = next(row for row in means.rows.values() if row.sense == "a third")

@@ -22,7 +22,7 @@ WORDS = [
 
 
 def data(n=10, open="Open it", direction="ltr"):
-    rows = [{"said": f"river side {at}", "dir": direction, "words": WORDS} for at in range(n)]
+    rows = [{"said": f"riverside {at}", "dir": direction, "words": WORDS} for at in range(n)]
     return {"version": 1, "key": "k", "open": open, "first": 8, "rows": rows}
 
 
@@ -33,9 +33,9 @@ def shown(open_component):
 
 def test_a_row_says_where_it_leads_and_a_click_or_enter_sends_its_number(shown):
     page = shown(data())
-    rows = page.get_by_role("button", name="river side")
+    rows = page.get_by_role("button", name="riverside")
     expect(rows).to_have_count(8)
-    assert rows.first.get_attribute("aria-label") == f"river side 0: Somebody bank {HOSTILE} 43 % late −20 % .. Open it"
+    assert rows.first.get_attribute("aria-label") == f"riverside 0: Somebody bank {HOSTILE} 43 % late −20 % .. Open it"
     assert page.locator(".shaded b").count() == 0
     rows.nth(2).click()
     page.keyboard.press("ArrowDown")
@@ -73,7 +73,7 @@ def test_a_word_is_clicked_and_the_focus_stays_on_it(shown):
 def test_nothing_is_cut_off_and_no_texts_meet(shown, direction):
     page = shown(data(open="", direction=direction))
     assert not cut_or_met(page, ".said, .ink, .number", [360, 400, 800, 1440])
-    assert page.get_by_role("button", name="river side").count() == 0
+    assert page.get_by_role("button", name="riverside").count() == 0
 
 
 def test_a_sentence_of_senses_opens_in_the_main_view_and_back_leads_to_senses(page, server):

@@ -89,7 +89,7 @@ def test_the_finding_has_the_colours_of_the_pictures(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
-        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side b", "money house"],
+        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side b", "finance"],
     ]  # fmt: skip
     page = open_way(VARIANTS["star"])
     assert page.locator(".finding span").count() == 0
@@ -235,7 +235,7 @@ def test_hover_previews_and_sends_nothing(open_way):
     expect(page.locator(".reads .small").first).to_contain_text("in head 5 of layer 3 (L3 H5, the outlined cell)")
     assert page.locator(".selfattn").bounding_box()["height"] == height
     page.locator(".dot").first.hover()
-    expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of river side.")
+    expect(page.get_by_role("tooltip")).to_have_text("Sentence 0 of riverside.")
     expect(page.locator(".reads .small").first).to_contain_text("in head 10 of layer 0 (L0 H10, the outlined cell)")
     expect(page.locator(".effects h3")).to_have_text('Hide "river" in one head alone')
     assert page.evaluate("sent") == []
@@ -252,10 +252,10 @@ def test_keyboard_alone(open_way):
         page.keyboard.press("Tab")
     assert focused(page).startswith('Every "bank" projected')
     page.keyboard.press("Tab")
-    assert focused(page) == "Sentence 0 of river side."
+    assert focused(page) == "Sentence 0 of riverside."
     page.keyboard.press("ArrowRight")
-    assert focused(page) == "Sentence 1 of river side."
-    expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of river side.")
+    assert focused(page) == "Sentence 1 of riverside."
+    expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of riverside.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
     for _ in range(3):  # the link, the fold, the map
@@ -298,7 +298,7 @@ def test_focus_stays_on_its_dot(open_way):
     page.locator(".dot").first.focus()
     page.keyboard.press("ArrowRight")
     page.evaluate("data => { show(data); }", VARIANTS["bank"])
-    assert focused(page) == "Sentence 1 of river side."
+    assert focused(page) == "Sentence 1 of riverside."
 
 
 @pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])

@@ -80,7 +80,7 @@ def _effects(draw: random.Random, share: float, n: int) -> list[float]:
 def way_data(
     sentences: tuple[str, str] = BANK, word: str = "bank",
     shares: tuple[dict[str, float], dict[str, float]] = ({"river": 0.436, "of": 0.16}, {"loan": 0.199, "to": 0.07}),
-    *, names: tuple[str, str] = ("river side", "money house"), at: tuple[float, float] = (-0.095, 1.056),
+    *, names: tuple[str, str] = ("riverside", "finance"), at: tuple[float, float] = (-0.095, 1.056),
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
@@ -92,7 +92,7 @@ def way_data(
     dots = DOTS if between == "senses" else ((), ())
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
-        "finding": finding or 'Hide "river", and "bank" moves 44 % of the gap toward money house.',
+        "finding": finding or 'Hide "river", and "bank" moves 44 % of the gap toward finance.',
         "below": ["Even so, it doesn't cross over to the other sense. Measured on these two sentences only."],
         "hint": "" if guess else "The strongest word is marked. Click any word to hide it.",
         "beyond": {

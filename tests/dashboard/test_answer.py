@@ -38,5 +38,5 @@ def test_a_word_with_too_few_labels_has_no_means(upload, encoder):
     upload(own("one", "two"))
     assert answer.means_of_senses(encoder, "bank") is None
     upload(None)
-    assert answer.means_of_senses(encoder, "bank").senses == ("money house", "river side")
+    assert answer.means_of_senses(encoder, "bank").senses == ("finance", "riverside")
     assert answer.means_of_senses(encoder, "gnome") is None

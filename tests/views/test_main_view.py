@@ -23,7 +23,7 @@ from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward money house.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward finance.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -203,11 +203,11 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
 def test_the_line(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
-    assert [(end["label"], end["count"]) for end in way["ends"]] == [("river side", 12), ("money house", 12)]
+    assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
     assert way["at"] == [round(pair.places[0], 4), round(1 - pair.places[1], 4)] and way["toward"] == [1, -1]
     rows = sense_means(encoder, LABELLED, "bank").rows.values()
-    river = {row.sentence: round(row.place, 4) for row in rows if row.sense == "river side"}
-    money = {row.sentence: round(1 - row.place, 4) for row in rows if row.sense == "money house"}
+    river = {row.sentence: round(row.place, 4) for row in rows if row.sense == "riverside"}
+    money = {row.sentence: round(1 - row.place, 4) for row in rows if row.sense == "finance"}
     assert [{dot["text"]: dot["x"] for dot in dots} for dots in way["dots"]] == [river, money]
     assert way["level"] == 0.21
     places = panel.tables["places"].set_index("what")["place"]

@@ -86,7 +86,7 @@ def test_made_up_pairs_are_those_of_the_benchmarks():
 def test_a_sentences_row_has_its_shares(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
-    assert rows["sense"].tolist() == ["river side", "money house"] * 12
+    assert rows["sense"].tolist() == ["riverside", "finance"] * 12
     assert all(own["share"].is_monotonic_decreasing for _, own in rows.groupby("sense"))
     for row, line in zip(rows.itertuples(), shown):
         assert "".join(" " * word["gap"] + word["text"] for word in line["words"]) == row.sentence

@@ -16,7 +16,7 @@ WORDS = [
     ("b", "A", -0.12, "word"), ("b", "loan", 0.16, "word"), ("b", "bank", math.nan, "chosen"),
 ]  # fmt: skip
 FRAME = pd.DataFrame(WORDS, columns=["row", "text", "share", "kind"]).assign(gap=[0, 1, 1, 0, 0, 1, 1])
-SAID = {"a": "river side", "b": "money house"}
+SAID = {"a": "riverside", "b": "finance"}
 
 
 def made(level, frame=FRAME):
