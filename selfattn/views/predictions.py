@@ -252,12 +252,16 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """Which word makes the difference between two documents; "" for other questions."""
+    """The word that makes the difference between two documents; "" for other questions."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
     what, lead = questions[0].what, found[questions[0]].number - found[questions[1]].number
     frame = lead_frame(found)
+    in_one = frame.groupby(frame["text"].str.casefold())["where"].transform(
+        lambda places: len({*places} - {"query"}) == 1
+    )
+    frame["own"] = in_one.astype(bool) & (frame["where"] != "query")  # of this document only
     frame = frame[frame["effect"] * lead < 0]
     if not lead:
         return f"Both documents have the same {what.removeprefix('the ')}."
@@ -265,7 +269,10 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
     if frame.empty:
         return f"{ahead}."
-    word = frame.loc[frame["effect"].abs().idxmax()]
+    large = frame[
+        frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()
+    ]  # among these, a word that the other hasn't got
+    word = large.loc[large["effect"].abs().where(large["own"] | ~large["own"].any()).idxmax()]
     both = " in both" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
     then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"

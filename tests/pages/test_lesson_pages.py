@@ -544,6 +544,6 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
     assert re.findall(r"(\d+) %", details) == [f"{100 * float(share):.0f}" for share in moved]
     alone = encoder.hide(a.sentence.text, a.positions, [tuple(river)], heads=[[Head(0, 10)]])[0]
     share = float((normalize(alone, dim=0) - last(a)).double() @ own / own.square().sum())
-    assert f"moves *bank* only {100 * share:.0f} %" in STOPS["real-head"].idea
+    assert f"moves *bank* only {100 * share:.0f} %" in STOPS["real-head"].reason
     given = float(a.sentence.weights(0, 10)[list(a.positions), river].squeeze())
     assert f"Head 10 of layer 0 gives *river* {given:.2f}" in STOPS["real-head"].idea

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import torch
 
 from selfattn import numbers
 from selfattn.panel import Look
@@ -91,6 +92,9 @@ def test_two_documents_for_one_query(encoder):
         'leads by 0.90 in the score; with "sat" of document 1 hidden, both score alike.'
         in predictions.words(alike).finding
     )
+    effects = (torch.tensor(each) for each in ((0.1, -0.5, -0.9, -0.8, -3.0), (0.1, -0.1, -0.1, 0.2)))
+    shared = {question: replace(each, effect=effect) for (question, each), effect in zip(found.items(), effects)}
+    assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We", 0.9, is in both documents
     floor = {question: replace(each, together=0.05) for question, each in found.items()}
     assert "It scores 2.05 without any word: these words don't raise it" in predictions.words(floor).note
     level = {question: replace(each, number=1.0) for question, each in found.items()}

@@ -6,6 +6,7 @@ made-up embeddings, projections from `torch.rand(3, 2)` after `torch.manual_seed
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -79,7 +80,8 @@ def projections() -> Scene:
     """Three matrices make a query, a key and a value of each embedding; the thread's, or Raschka's."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own("projections", embeddings_of("river")))
-        return _projected(made.words, made.embeddings, MATRICES, made.trace)
+        scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
+        return replace(scene, note=f"X: money, water, glue. V: money less water, water less money. {scene.note}")
     typed = teaching.own("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
     seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
     teaching.prose(
@@ -151,8 +153,7 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick: a large score, then a large weight; red: a score below 0; dashed: weight × value, one after the other. W_V "
-        "made the values: money less water, and water less money.",
+        note="Thick: a large score, then a large weight; red: a score below 0; dashed: weight × value, one after the other.",
     )  # fmt: skip
 
 
@@ -199,8 +200,8 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note=f"Money, water, glue. Layer norm: minus the mean, {decimal(mean)}, so what is less comes out negative; ÷ the "
-        f"spread, {decimal(spread)}.",
+        note="Three numbers each: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm: minus "
+        f"the mean, {decimal(mean)}, so a number below the mean comes out negative; ÷ the spread, {decimal(spread)}.",
     )  # fmt: skip
 
 

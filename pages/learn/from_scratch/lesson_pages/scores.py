@@ -158,7 +158,7 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided, the weights are the same at any d_k. A lesson's formula multiplies by √d_k, a slip: all goes to one word.",
+        note="Divided, the weights are the same at any d_k. Some lessons print × √d_k by mistake: then all goes to one word.",
     )
 
 
