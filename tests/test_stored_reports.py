@@ -96,6 +96,7 @@ def two_words(monkeypatch, tmp_path):
     return table
 
 
+@pytest.mark.slow
 def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
     encoder, counted, asked, make = encoder_of("BERT"), [], [], stored_reports.senses.hidden_words
     monkeypatch.setattr(
@@ -149,6 +150,7 @@ def test_most_telling_words_come_first(encoder):
     assert tuple(more.sort_values(ascending=False, kind="stable").index) == MOST_TELLING
 
 
+@pytest.mark.slow
 def test_one_command_stores_an_encoders_reports(encoder, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("selfattn.load_encoder", lambda *name, device: asked.append(name) or encoder)

@@ -153,6 +153,7 @@ def test_the_word_that_is_asked_about_stays_in_its_sentence(encoder):
     assert found.level.isfinite().all() and found.sentence_frame["opened"].all()
 
 
+@pytest.mark.slow
 def test_the_sentence_that_answers_a_query_is_named(encoder):
     """The others are unrelated to the query; a sentence put into their midst isn't."""
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")

@@ -16,6 +16,8 @@ from selfattn.charts.vega import palette
 from tests.browser.kernel_data import VARIANTS
 from tests.charts.scene import drawn
 
+pytestmark = pytest.mark.slow
+
 FITTING = ["bank", "one", "hidden", "terms", "75 tokens", "long words", "2 dimensions"]
 
 

@@ -203,6 +203,7 @@ def loading(results, monkeypatch):
     return load
 
 
+@pytest.mark.slow
 def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading, collected):
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert loading("a") is kept and gone() is not None
@@ -212,6 +213,7 @@ def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading
     assert sorted(result["encoder"].name for result in the_cache._results.values) == ["a", "c"]
 
 
+@pytest.mark.slow
 def test_an_untrained_encoder_makes_room_too(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
@@ -221,6 +223,7 @@ def test_an_untrained_encoder_makes_room_too(loading, collected, monkeypatch):
     assert gone() is None and [result["encoder"] for result in the_cache._results.values] == [kept]
 
 
+@pytest.mark.slow
 def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loading, collected):
     gone = loading("b")
     loading("a")
@@ -232,6 +235,7 @@ def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loadin
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_an_encoder_that_is_gone_takes_no_result_of_the_same_loaded_anew(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):

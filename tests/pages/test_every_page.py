@@ -8,6 +8,8 @@ from selfattn.dashboard import encoder_picker
 from selfattn.dashboard.cache import Cache
 from tests.pages.conftest import APP, open_link, pages
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_page_file_is_in_the_navigation():
     folder = APP.parent / "pages"

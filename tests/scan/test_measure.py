@@ -159,6 +159,7 @@ def check_sources(encoder, pairs, tolerance=1e-5, **options):
     return table
 
 
+@pytest.mark.slow
 def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by_one(encoder):
     table = check_sources(encoder, WITH_SOURCES, batch_tokens=40)
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
