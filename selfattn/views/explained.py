@@ -12,7 +12,10 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
-PRINTED = 5  # percent of the largest effect: smaller ones are in tooltips only
+PRINTED = 5  # percent of the full tint's effect: smaller ones are in tooltips only
+LEAST = (
+    0.1  # of the answer's size: the least effect that has the full tint, so that no change of a hundredth looks large
+)
 
 Write = Callable[[float], str]
 
@@ -25,7 +28,8 @@ def explained_data(
     what: the number that changes, in a sentence; write: a change of it. wholes: by the line, a text whose end was cut off.
     """
     frame = explained_words_frame(found)
-    deepest = float(frame["effect"].abs().max())
+    least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
+    deepest = max(float(frame["effect"].abs().max()), least)
     tint = Tint("effect", write, f"change of {what} {{}}", deepest if deepest > 0 else 1.0)
     data = shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)
     long = any(each.sentences for each in found.values())

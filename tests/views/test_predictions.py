@@ -49,6 +49,12 @@ def test_the_word_that_moves_the_answer_most(found):
     assert words[1]["tip"] == "sat: change of the margin −0.30"
 
 
+def test_a_change_of_less_than_a_tenth_of_the_answer_never_has_the_full_tint(found):
+    words = predictions.words({asked(): replace(found, number=-8.0)}).live.data["rows"][0]["words"]
+    assert [word["depth"] for word in words] == [2, -38, -50]  # of 0.8
+    assert words[0]["number"] == ""  # under 5 % of it
+
+
 def test_a_margin_before_and_after(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
     assert "from 0.25 to −0.05 (a margin is a logit minus the next best): another becomes the likeliest." in other.note
