@@ -36,6 +36,7 @@ def show() -> None:
         # The popover of the visitor's own sentences looks like a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # else links beside it break its words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"

@@ -73,7 +73,7 @@ def heading(title: str, question: bool = False) -> None:
     """
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        page.headline = st.container(width="stretch", gap=None)
+        page.headline = st.container(width="stretch", gap=None, key="headline")
         page.title, page.links = title, st.container(horizontal=True, width="content", vertical_alignment="center")
     if not question:
         page.headline.subheader(title, anchor=False)
