@@ -8,7 +8,7 @@ from torch import nn
 
 from selfattn import LoadError, load_encoder
 from selfattn.encoders import capture, parity
-from selfattn.encoders.capture import Recorder, recorded_attention
+from selfattn.encoders.capture import Recorder, recorded_attention, run
 from selfattn.encoders.checkpoint import check_folder
 from selfattn.encoders.families import Family, save_tiny
 from selfattn.encoders.parity import filled
@@ -31,6 +31,15 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
     told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
     assert (told - context).abs().max() > 0.1  # the call's own word wins
+
+
+def test_a_call_without_a_scale_is_recorded_with_the_one_it_ran_with():
+    query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    recorder = Recorder()
+    context, _ = run(
+        recorded_attention, {"module": nn.Module(), "attention_mask": None}, recorder, query=query, key=key, value=value
+    )
+    torch.testing.assert_close(recorder.layers[0].trace().context, context[0].transpose(0, 1), atol=1e-6, rtol=0)
 
 
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):

@@ -130,6 +130,10 @@ WRONG = [
     ([Patch(0, 0, (1, 2), torch.zeros(3, 32))], r"\(32,\) or \(2, 32\) for the patch of L0 H0, got \(3, 32\)"),
     ([Patch(0, 0, None, torch.zeros(8, 32))], r"\(32,\) for the patch of L0 H0, got \(8, 32\)"),
     ([Patch(0, 0, (1,), torch.full((32,), torch.nan))], "NaN or infinity"),
+    (
+        [Patch(0, 0, (1,), torch.cat([torch.ones(31), torch.tensor([torch.inf])]))],
+        r"L0 H0, got \(32,\) with NaN or infinity",
+    ),
     ([Patch(0, 0, (1, 1), torch.zeros(32))], "two for L0 H0 at position 1"),
     ([Patch(0, 0, (1,), torch.zeros(32)), Patch(0, 0, None, torch.ones(32))], "two for L0 H0 at position 1"),
 ]

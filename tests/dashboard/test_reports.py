@@ -1,0 +1,26 @@
+"""Costly work with a progress bar and a Stop button: how far the bar is."""
+
+from types import SimpleNamespace
+
+import streamlit as st
+
+from selfattn.dashboard import cache as the_cache
+from selfattn.dashboard import reports, session
+from selfattn.dashboard.cache import Cache, bytes_of
+
+
+def test_the_bar_shows_the_part_that_is_done(monkeypatch):
+    """At the end it is full."""
+    shown, thing = [], SimpleNamespace(name="n", content="n", device="cpu", dtype="float32", revision=None)
+    bar = SimpleNamespace(progress=lambda *told: shown.append(told))
+    monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
+    monkeypatch.setattr(session, "STOPPED", SimpleNamespace(get=lambda: None, set=None))
+    monkeypatch.setattr(st, "progress", lambda *told: bar)
+
+    def make(progress):
+        for done in (0, 3, 4):
+            progress(done, 4)
+        return "the report"
+
+    assert reports.stoppable(thing, "key", "Reading", make) == "the report"
+    assert shown == [(0.0, "Reading 0 of 4"), (0.75, "Reading 3 of 4"), (1.0, "Reading 4 of 4")]
