@@ -265,8 +265,10 @@ def test_a_model_that_broke_is_not_replaced_by_one_inside(template, tmp_path):
 
 def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
-    for number in range(4):
+    for number in range(3):
         (tmp_path / str(number)).mkdir()
+    refused(tmp_path, "no folder in it is a saved model")
+    (tmp_path / "3").mkdir()
     refused(tmp_path, "holds more than 3 folders. Name the one to open")
 
 

@@ -206,6 +206,7 @@ def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, la
         (None, "bank", "money"): "sentence is missing",
         ("The bank opened.", None, "money"): "word is missing",
         ("The bank opened.", "bank", None): "sense is missing",
+        ("The bank closed.", "bank", " "): "sense is missing",
         ("The river bank opened.", "river bank", "money"): "Expected one word",
         ("bank " + "very " * 600, "bank", "money"): "tokens",
         ("The bank of the moon.", "bank", "a single one"): "one usable sentence",
