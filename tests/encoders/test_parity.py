@@ -1,6 +1,7 @@
 """The check at load: the fast pass against a plain eager pass, what is refused, and the reason that is given."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -179,3 +180,11 @@ def test_the_text_at_the_limit_keeps_its_special_tokens_at_the_ends(encoder_of):
     assert longer.ids[1:-1] == (tokens.ids[1:-1] * 3)[:8]
     assert longer.special == (True, *(False,) * 8, True)
     assert filled(tokens, len(tokens.ids)).ids == tokens.ids
+
+
+def test_large_scores_widen_the_bound_of_contexts():
+    value = torch.ones(1, 1, 2, 4)
+    recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
+    own = torch.full((1, 2, 2), 0.5)
+    assert parity._contexts_differ(recording, own, more=10.0) == ""
+    assert parity._contexts_differ(recording, own, more=1.0).startswith("contexts differ from the model's own by 5")
