@@ -1,4 +1,4 @@
-"""selfattn: what the attention heads of a pretrained encoder do, with every step recomputed in the open."""
+"""selfattn shows what the attention heads of a pretrained encoder do, and recomputes every step."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

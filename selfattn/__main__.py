@@ -1,4 +1,4 @@
-"""The command `selfattn`, or `python -m selfattn`: the dashboard, the corpus job, the example pairs as a site."""
+"""The command `selfattn`, or `python -m selfattn`: starts the dashboard or a corpus scan, or writes the examples as a site."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ selfattn site DIR                     the example pairs as static pages for any 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status."""
+    """Run the command line and return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["scan"]:
         from selfattn.scan.__main__ import main as scan
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check(model: str) -> None:
-    """Raise LoadError where the encoder isn't there, or its folder may not be read. A Hub id's files are fetched here already."""
+    """Fetch a Hub id's files. Raise LoadError if the encoder isn't there or its folder may not be read."""
     from selfattn.encoders.checkpoint import check_folder
     from selfattn.encoders.sources import resolve
 
@@ -81,7 +81,7 @@ def _site(given: Sequence[str]) -> int:
 
 
 def app() -> Path:
-    """app.py: in the package beside this one where it was installed, in the folder above in a checkout."""
+    """Return the path of app.py: in the package selfattn_app after an installation, in the parent folder in a checkout."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

@@ -1,7 +1,7 @@
-"""Checks against data that others made, from the user's own copy: neither data set is shipped.
+"""Checks against two published data sets, which aren't shipped: a user passes a local copy.
 
     python -m selfattn.check rawc raw-c.csv             does hiding name the word that makes the sense?
-    python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer tell senses apart?
+    python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer separate senses?
 
 Both take --encoder FOLDER_OR_ID. Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context"
 (github.com/seantrott/raw-c, data/processed/raw-c.csv); Loureiro et al. 2021, "Analysis and Evaluation of Language Models for
@@ -32,7 +32,7 @@ from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # what the paper takes as a word's vector
+LAST_FOUR = "sum of the last four"  # layers: a word's vector in the paper
 PUBLISHED = f"BERT-base, as published: 0.940, {LAST_FOUR} layers (feature extraction; its other method is fine-tuning)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences that are encoded together
@@ -40,22 +40,22 @@ BATCH = 64  # sentences that are encoded together
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """Hits of ways to rank words on the marked word, which alone makes the sense; distances beside human judgements."""
+    """How often each way to rank words names the marked word, which makes the sense; distances against human judgements."""
 
     ways: pd.DataFrame
-    # way ("most attended": by the mean of all weights; "last layer": of its weights; "chance": 1 / words), every (how often it
-    # names the marked word, 0 to 1), next, apart (the same where the marked word is next to the target, and where it isn't)
-    sentences: pd.DataFrame  # sentence, next, chance, and by way whether it names the marked word
+    # way ("most attended": mean of all weights; "last layer": mean of its weights; "chance": 1 / words), every (how often it
+    # names the marked word, 0 to 1), next and apart (the same for marked words next to the target, and for the others)
+    sentences: pd.DataFrame  # sentence, next, chance, and for each way whether it names the marked word
     distances: pd.DataFrame  # of, correlation: Spearman of 1 - cosine with mean human relatedness
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) -> RawCReport:
-    """RAW-C: pairs of sentences that differ in one marked word. pairs: its raw-c.csv.
+    """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
-    A sentence is judged once, in the first pair of two senses of which both sentences are new; hiding and the gradient along
-    the way to the target's vector in the other sentence. Distances are over all pairs. progress(done, total) counts pairs.
-    Raises ValueError where a column is missing or no sentence can be used, NotRecomputable where no word can be hidden.
+    Each sentence counts once, in the first pair of two senses whose sentences are both new. Hiding and the gradient are measured
+    along the way to the target's vector in the other sentence. Distances are over all pairs. progress(done, total) counts pairs.
+    Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
@@ -71,11 +71,11 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
                 units[text] = _unit(encoder.encoded(placed).hidden[-1], placed)
             except TextError as error:
                 rejected[text], units[text] = str(error), torch.full((encoder.d_model,), torch.nan).double()
-        own, other = (units[text] for text in (pair.sentence1, pair.sentence2))
-        distance.append(1 - float(own @ other))
+        first, second = (units[text] for text in (pair.sentence1, pair.sentence2))
+        distance.append(1 - float(first @ second))
         if not pair.same and judged.isdisjoint(marked) and rejected.keys().isdisjoint(marked):
             judged |= marked.keys()
-            for text, way in ((pair.sentence1, other - own), (pair.sentence2, own - other)):
+            for text, way in ((pair.sentence1, second - first), (pair.sentence2, first - second)):
                 placed = encoder.placed((text, pair.string))
                 try:
                     lines.append((text, *_named(rankings, placed, marked[text], units[text], way)))
@@ -86,34 +86,30 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
     sentences = pd.DataFrame(lines, columns=["sentence", "next", "chance", *WAYS])
     parts = {"every": sentences, "next": sentences[sentences["next"]], "apart": sentences[~sentences["next"]]}
     ways = pd.DataFrame({name: part[["chance", *WAYS]].mean() for name, part in parts.items()})
-    theirs = pairs[["distance_bert", "mean_relatedness"]].to_numpy()
-    measured = np.column_stack([distance, theirs])[~np.isnan(distance)].T
+    published = pairs[["distance_bert", "mean_relatedness"]].to_numpy()
+    measured = np.column_stack([distance, published])[~np.isnan(distance)].T
+    correlations = rank_correlations(measured[:2], measured[2:])
     return RawCReport(
         ways=ways.rename_axis("way").reset_index(),
         sentences=sentences,
-        distances=pd.DataFrame(
-            {
-                "of": [encoder.title, "BERT-base, from the file"],
-                "correlation": rank_correlations(measured[:2], measured[2:]),
-            }
-        ),
+        distances=pd.DataFrame({"of": [encoder.title, "BERT-base, from the file"], "correlation": correlations}),
         rejected=pd.DataFrame(rejected.items(), columns=["sentence", "reason"]),
     )
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """By way how often it names the marked word, 0 to 1, as measured before (benchmarks/RESULTS.md); empty for other encoders."""
+    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty for an encoder that isn't in it."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
-    """The word's unit vector in each of the states, (..., n, d_model) -> (..., d_model) float64."""
+    """Return the word's unit vector in each of the states: (..., n, d_model) -> (..., d_model) float64."""
     return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield if the marked word is next to the target, the chance to draw it, and if each of WAYS names it (NaN: unknown)."""
+    """Yield whether the marked word is next to the target, its chance, and whether each of WAYS names it (NaN: unknown)."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -121,10 +117,10 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
     before = sum(word.start < placed.positions[0] for word in words)
     yield found[0] in (before - 1, before)
     yield 1 / len(words)
-    groups, run = [word.positions for word in words], PlacedWord(rankings.encoder.encoded(placed), placed.positions)
+    groups, encoded = [word.positions for word in words], PlacedWord(rankings.encoder.encoded(placed), placed.positions)
     hidden = rankings.encoder.changed_vectors(placed, hidden=[[Hide(placed.positions, group)] for group in groups])
-    numbers = {"hiding": (normalize(hidden.double(), dim=1) - unit) @ way, **rankings.by_attention(run, groups)}
-    numbers["last layer"] = to_groups(run.sentence.word_rows(run.positions)[-1].mean(dim=0), groups)
+    numbers = {"hiding": (normalize(hidden.double(), dim=1) - unit) @ way, **rankings.by_attention(encoded, groups)}
+    numbers["last layer"] = to_groups(encoded.sentence.word_rows(encoded.positions)[-1].mean(dim=0), groups)
     numbers["gradient"] = rankings.along(placed, unit, groups, way[None])["gradient"][0]
     for each in (numbers[name] for name in WAYS):
         yield np.nan if each.isnan().any() else float(each.argmax() == found[0])
@@ -132,7 +128,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Accuracy by layer: the sense whose mean over the training sentences is nearest, by cosine."""
+    """Accuracy of each layer, by the sense whose mean over the training sentences has the largest cosine."""
 
     layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1: the mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
@@ -140,11 +136,12 @@ class CoarseWSDReport(OfTables):
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most: int | None = None) -> CoarseWSDReport:
-    """CoarseWSD-20: a folder a word, each with {train,test}.{data,gold}.txt. Raises ValueError where there is no such folder.
+    """Check an encoder on CoarseWSD-20. folder: holds a folder for each word, with {train,test}.{data,gold}.txt.
 
-    The paper's 1-NN: a sense is the mean over its training sentences, a test sentence gets the sense of the largest cosine. It
-    takes the sum of the last four layers; each layer is judged, too. progress(done, total) counts words. most: so many sentences
-    of a sense, drawn by lot (seed 0) from the training and from the test sentences; None: all, as in the paper.
+    The method is the paper's 1-NN: each sense is the mean over its training sentences, and a test sentence gets the sense with
+    the largest cosine. The paper takes the sum of the last four layers; the report has each single layer too. most: draw so many
+    training and so many test sentences of each sense (seed 0); None: all, as in the paper. progress(done, total) counts words.
+    Raises ValueError if there is no such folder.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
@@ -154,16 +151,16 @@ def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most
             f"Expected a folder for each word in {folder}, each with train.data.txt, train.gold.txt and test's."
         )
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
-    for own in followed(folders, progress):
+    for word_folder in followed(folders, progress):
         sums: dict[str, Any] = defaultdict(int)
-        for sense, vectors in _vectors(encoder, own, "train", rejected, most):
+        for sense, vectors in _vectors(encoder, word_folder, "train", rejected, most):
             sums[sense] += vectors
         senses, right = sorted(sums), []
         means = normalize(torch.stack([sums[sense] for sense in senses]), dim=-1)  # (n_senses, layers, d_model)
-        for sense, vectors in _vectors(encoder, own, "test", rejected, most):
+        for sense, vectors in _vectors(encoder, word_folder, "test", rejected, most):
             nearest = (means * normalize(vectors, dim=-1)).sum(dim=-1).argmax(dim=0)
             right.append([senses[at] == sense for at in nearest])
-        lines += [(own.name, name, hits, len(right)) for name, hits in zip(names, np.mean(right, axis=0))]
+        lines += [(word_folder.name, name, hits, len(right)) for name, hits in zip(names, np.mean(right, axis=0))]
     words = pd.DataFrame(lines, columns=["word", "layer", "accuracy", "n"])
     layers = words.groupby("layer", sort=False, as_index=False)["accuracy"].mean()
     return CoarseWSDReport(layers, words, pd.DataFrame(rejected, columns=["word", "split", "row", "reason"]))
@@ -172,7 +169,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Each sentence's sense, and the word's vectors (n_layers + 2, d_model), the last being the sum of the last four."""
+    """Yield each sentence's sense and its word's vectors (n_layers + 2, d_model); the last is the sum of the last four layers."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -189,25 +186,25 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """The numbers of the sentences to read, in order: all, or of each sense at most so many, by lot."""
+    """Return the numbers of the sentences to read, in order: all, or a random sample of at most so many of each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """The word of a line: its number among the words (from 0), TAB, words. Raises TextError."""
+    """Return the word that a line names: its number among the words (from 0), TAB, words. Raises TextError."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])
     stop, tokens = start + len(words[int(number)]), encoder.tokenize(" ".join(words))
     spans = zip(tokens.offsets, tokens.special)
-    own = [at for at, ((a, b), special) in enumerate(spans) if a < stop and b > start and not special]
-    return PlacedWord(tokens, tuple(own))
+    positions = [at for at, ((a, b), special) in enumerate(spans) if a < stop and b > start and not special]
+    return PlacedWord(tokens, tuple(positions))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one check and print its tables; the exit status."""
+    """Run one check, print its tables and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.check", description=__doc__.split("\n")[0])
@@ -217,18 +214,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, help="coarsewsd: sentences of a sense, by lot (default: all)")
     options = parser.parse_args(arguments)
     try:
-        encoder = load_encoder(options.encoder) if options.encoder else load_encoder()
+        encoder = load_encoder(options.encoder)
         if options.check == "rawc":
-            found = raw_c(encoder, pd.read_csv(options.path))
-            tables = found.ways, found.distances
-            said = f"{len(found.sentences)} sentences, in {(~found.sentences['next']).sum()} the marked word is apart"
+            report = raw_c(encoder, pd.read_csv(options.path))
+            tables = report.ways, report.distances
+            summary = (
+                f"{len(report.sentences)} sentences, in {(~report.sentences['next']).sum()} the marked word is apart"
+            )
         else:
-            found = coarse_wsd(encoder, options.path, most=options.most)
-            tables, said = (found.layers,), PUBLISHED
+            report = coarse_wsd(encoder, options.path, most=options.most)
+            tables, summary = (report.layers,), PUBLISHED
     except (LoadError, NotRecomputable, OSError, ValueError) as error:
         print(f"selfattn.check: {error}", file=sys.stderr)
         return 2
-    print(f"{encoder.title}: {said}; left out: {len(found.rejected)}.")
+    print(f"{encoder.title}: {summary}; left out: {len(report.rejected)}.")
     for table in tables:
         print(table.to_string(index=False, float_format="%.3f"))
     return 0

@@ -1,7 +1,7 @@
 """Hand-written English examples, read from data/*.csv: word senses, pronouns, negations and plain sentences.
 
-Nothing is generated from templates. All were written for this library but a few that are known from elsewhere: the
-animal and the street, the movie and its soundtrack, the artist's score.
+None is made from a template. All were written for this library, except a few well-known ones: the animal and the street, the
+movie and its soundtrack, the artist's score.
 """
 
 from collections.abc import Hashable
@@ -17,9 +17,8 @@ DATA = files("selfattn") / "data"
 class Example:
     """One word in two senses, and a control: another sentence with the sense of the first.
 
-    The word has equally many words before it in all three. The control shares as many words with the first sentence
-    as the second does, so that a vector closer to the control's is closer for the sense, not for repeated words; in the first
-    pair one more, whose three sentences have one pattern.
+    The word has equally many words before it in all three sentences. The control shares as many words with the first sentence
+    as the second does (in the first pair one more), so that only the sense can bring its vector closer, not repeated words.
     """
 
     word: str
@@ -30,19 +29,19 @@ class Example:
 
     @property
     def sentences(self) -> tuple[str, str, str]:
-        """The first, the second and the control."""
+        """The first sentence, the second and the control."""
         return self.first, self.second, self.control
 
 
 @dataclass(frozen=True)
 class PronounSentence:
-    """A pronoun after two nouns that it could grammatically mean; readers agree on one of them."""
+    """A pronoun after two nouns that it could grammatically refer to; readers agree on one of them."""
 
     sentence: str
     pronoun: str
-    antecedent: str  # the noun it stands for
+    antecedent: str  # the noun that it refers to
     distractor: str  # the other noun: same number, compatible gender
-    twin: str | None  # shared by two sentences that differ in one word, which turns the pronoun to the other noun
+    twin: str | None  # shared by two sentences that differ in one word, which makes the pronoun refer to the other noun
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,13 @@ class Negation:
 
     plain: str
     negated: str
-    target_word: str  # the word whose meaning is turned round
+    target_word: str  # the word whose meaning the negator reverses
     negator: str
 
 
 @dataclass(frozen=True)
 class TextPair:
-    """Two texts whose cosine is worth a look."""
+    """Two texts with an interesting cosine."""
 
     name: str
     first: str
@@ -65,52 +64,49 @@ class TextPair:
 
 
 def _table(name: str) -> pd.DataFrame:
-    """data/NAME.csv, all of it text."""
+    """Read data/NAME.csv, every cell as text."""
     with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
         return pd.read_csv(table, dtype=str, keep_default_na=False)
 
 
-def _example(first_sense: str, second_sense: str, **columns: str) -> Example:
-    return Example(**columns, senses=(first_sense, second_sense))
-
-
-def _pronoun(twin: str, **columns: str) -> PronounSentence:
-    return PronounSentence(**columns, twin=twin or None)
-
-
-# The first is where the dashboard opens.
-PAIRS = tuple(_example(**row) for row in _table("pairs").to_dict("records"))
+# The dashboard opens on the first.
+PAIRS = tuple(
+    Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
+    for row in _table("pairs").to_dict("records")
+)
 # For each pronoun, the antecedent is the first noun in half of the sentences.
-PRONOUNS = tuple(_pronoun(**row) for row in _table("pronouns").to_dict("records"))
+PRONOUNS = tuple(
+    PronounSentence(**row | {"twin": row["twin"] or None}) for row in _table("pronouns").to_dict("records")
+)
 NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
 TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("records"))
 _BY_USE = _table("sentences").set_index("use")["sentence"]
-# "bank" beside water, at work with money, and beside water again.
+# "bank" at the water, as a place for money, and at the water again.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
-# They share hardly a word.
+# Sentences that share hardly a word.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
-# "she" may be the artist or the musician, and readers differ: shown, never scored.
+# Shown but never scored: readers disagree whether "she" is the artist or the musician.
 UNRESOLVED = PronounSentence(
     "The artist gave the musician a score because she loved her composition.", "she", "artist", "musician", None
 )
 
-# Spaced as in a treebank: the negator belongs to the first half only.
+# Spaced as in a treebank. The negator belongs to the first half only.
 MOVIE = "The movie was not good , but the soundtrack was amazing ."
 
 
 def labelled_sentences() -> pd.DataFrame:
-    """The sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
+    """Return the sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
 
-    Every word has two senses with twelve sentences each and stands once in its sentence, in lower case. It stands at the
-    same token positions in both senses (for the bundled encoder): before attention, nothing separates the senses.
+    Every word has two senses with twelve sentences each and occurs once in each sentence, in lower case. For the bundled encoder
+    both senses have the word at the same token positions, so that nothing separates the senses before attention.
     """
     return _table("senses")
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return a row's word's first sentence of another sense, and its first other one of the same. row: an index label."""
-    own = frame.loc[row]
-    others = frame[(frame["word"] == own["word"]) & (frame.index != row)]
-    same = others["sense"] == own["sense"]
+    """Return the first sentence with a row's word in another sense, and the first other one in its sense. row: an index label."""
+    word, sense = frame.loc[row, ["word", "sense"]]
+    others = frame[(frame["word"] == word) & (frame.index != row)]
+    same = others["sense"] == sense
     return others["sentence"][~same].iloc[0], others["sentence"][same].iloc[0]

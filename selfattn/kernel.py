@@ -29,17 +29,17 @@ class AttentionTrace(OfSteps):
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
     exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the largest, 0 for -inf
     total: Tensor  # (..., n_query, 1)             the sum of each row of exponentials
-    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; masked whole, it is all 0
+    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; a fully masked row is all 0
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
 
 
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
+    """Compute attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
 
-    Every step has the inputs' dtype. 16-bit inputs are computed in float32, as models compute their softmax, and each step is
-    rounded; a step with a number too large for 16 bits stays float32. Raises ValueError for inputs that don't fit together.
+    Every step has the inputs' dtype. 16-bit inputs are computed in float32, as models compute their softmax, and then each step
+    is rounded; a step with a number too large for 16 bits stays float32. Raises ValueError for inputs that don't fit together.
     """
     check_inputs(query, key, value, mask, scale, terms)
     if torch.finfo(query.dtype).bits == 16:  # float16 ends at 65,504: a score above it would be infinite
@@ -59,17 +59,17 @@ def attend(
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
-    """The scaled scores with the terms added, and minus infinity where a query may not attend to a key."""
+    """Return the scaled scores plus the terms, with minus infinity where a query may not attend to a key."""
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0, too, but not in a row masked whole: -1e9 is then the largest and is
-    # subtracted again. In float32 that row comes out even (a score is lost beside 1e9), in float64 as if not masked.
+    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row: -1e9 is then the largest number and is
+    # subtracted again. Float32 gives that row even weights (1e9 leaves no digits for a score), float64 those without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """The steps in another dtype. A boolean mask stays one; a step with a number too large for 16 bits stays as it is."""
+    """Convert the steps to another dtype, except a boolean mask and a step with a number too large for 16 bits."""
 
     def fit(step):
         if not isinstance(step, Tensor) or step.dtype == torch.bool:

@@ -1,4 +1,4 @@
-"""The kernel's inputs: terms that some families add to the scaled scores, and the check of all inputs."""
+"""The kernel's inputs: the terms that some families add to the scaled scores, and the check of all inputs."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A term that a family adds to the scaled scores: a learned number for the distance between two tokens, say."""
+    """A term that a family adds to the scaled scores, such as a learned number for the distance between two tokens."""
 
     name: str
     values: Tensor  # float, broadcasts to (..., n_query, n_key)
@@ -22,10 +22,10 @@ Terms = Sequence[Term]
 def check_inputs(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, terms: Terms
 ) -> None:
-    """Raise ValueError, naming the shapes or dtypes, where what `attend` was given doesn't fit together.
+    """Raise ValueError with the shapes or dtypes if the inputs of `attend` don't fit together.
 
-    query (..., n_query, d_head), key (..., n_key, d_head) and value (..., n_key, d_value) are floats of one dtype. The mask,
-    bool or float without NaN and plus infinity, and the terms broadcast to (..., n_query, n_key).
+    query (..., n_query, d_head), key (..., n_key, d_head) and value (..., n_key, d_value) are floats of one dtype. The mask
+    (bool, or float without NaN and plus infinity) and the terms broadcast to (..., n_query, n_key).
     """
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if min(query.dim(), key.dim(), value.dim()) < 2:

@@ -1,10 +1,10 @@
-"""The dashboard's charts in a notebook, three lines each, as Altair charts.
+"""The dashboard's charts for a notebook, as Altair charts, in three lines each.
 
     from selfattn import load_encoder
     from selfattn.notebook import two_sentences
     two_sentences(load_encoder(), "The bank of the river.", "The bank approved the loan.", layer=0, head=10)
 
-Altair draws them as it draws any chart; in JupyterLab without a network: altair.renderers.enable("mimetype").
+In JupyterLab without a network call altair.renderers.enable("mimetype") first.
 """
 
 import copy
@@ -47,7 +47,7 @@ from selfattn.words import shared_words
 def attention(
     encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
-    """One head's whole map on a text (with `pair`, of two segments): row i holds the weights of token i.
+    """Draw one head's complete map of a text, or of two segments with `pair`: row i holds the weights of token i.
 
     Limit: a weight isn't an effect. A large weight on a small value hands over little.
     """
@@ -67,10 +67,10 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """One head in two sentences: both whole maps, the rows of a word outlined.
+    """Draw one head's complete maps of two sentences, with the rows of a word outlined.
 
-    word: one that both sentences have (None: the longest). at: the number of its place in each sentence, from 1.
-    Limit: it doesn't show which words give the word its meaning; `hidden_words` does.
+    word: one that both sentences have (None: the longest). at: which of its occurrences in each sentence, from 1.
+    Limit: the maps don't show which words give the word its meaning; `hidden_words` does.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -92,12 +92,12 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Every head's map on a text, small, each shaded up to its largest weight; the strip under a map shows a measure.
+    """Draw every head's map of a text, each shaded up to its largest weight, with a strip under it that shows a measure.
 
     chosen: a head to outline, "L0 H10". measure: one of `analysis.measures.MEASURES`. A measure of a word compares the text with
-    `second`, beside a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the
+    `second`, and with a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the
     text's maps, "B" for those of `second`. Raises ValueError for an unknown measure, head or `maps_of`.
-    Limit: it doesn't show a head's purpose. A pattern may belong to this text only, and attention is not explanation.
+    Limit: the chart doesn't show a head's purpose. A pattern may belong to this text only, and attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
@@ -131,10 +131,10 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """A head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
+    """Draw a head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
 
-    word, at: as in `two_sentences`. Of a split word: its first piece.
-    Limit: it shows the arithmetic softmax(QKᵀ/√d)V, recomputed, and no meaning; later layers decide on the effect.
+    word, at: as in `two_sentences`. Of a split word, the first piece is drawn.
+    Limit: the chart shows the arithmetic softmax(QKᵀ/√d)V, recomputed, and no meaning; later layers decide on the effect.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]
@@ -152,37 +152,36 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """The words that give a word its meaning: how far hiding each of them moves the word, and through which heads.
+    """Draw how far hiding each other word moves a word, and through which heads: the picture of the main view.
 
-    One picture, the main view's: the finding, both sentences, how far the word moves without the leading words, and the heads
-    by the effect of hiding the leading word in each alone. control: a sentence of the first's sense. senses: labelled sentences
-    (columns sentence, word, sense); with them, shares are of the way to the word's other sense, and with the built-in ones words
-    are named by their noise level. word, at: as in `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`,
-    `hidden_heads_frame`, `hidden_curves_frame`.
-    Limits: between two sentences the result is about these two, and no evidence about the sense. Other words may pass the
+    It has the finding, both sentences, how far the word moves without the leading words, and the effect of hiding the leading
+    word in each head alone. control: a sentence with the first one's sense. senses: labelled sentences (columns sentence, word,
+    sense); with them, shares are of the way to the word's other sense, and with the built-in ones a noise level decides which
+    words are named. word, at: as in `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
+    `hidden_curves_frame`.
+    Limits: a result between two sentences is about these two, and no evidence about the sense. Other words may pass the
     hidden word on. A large weight isn't a large effect. Shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
-    many = None if senses is None else stored("hidden_words", encoder, senses)
-    *_, panel = main_view(encoder, *sides.values(), senses=senses, over_many=many and many.report)
+    report = None if senses is None else stored("hidden_words", encoder, senses)
+    *_, panel = main_view(encoder, *sides.values(), senses=senses, over_many=report and report.report)
     return chart(panel, theme)
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Sentences, each word shaded by the effect of hiding it from everything on the encoder's own answer; or each sentence.
+    """Draw texts whose words (in a long text, sentences) are shaded by the effect of hiding them on the encoder's answer.
 
-    found: the line to print for each text, and its result. Numbers: `tidy_tables.explained_words_frame`,
-    `Explained.sentence_frame`. Limit: single words and sentences don't add up (`Explained.together`).
+    found: each text's result of `explain`, by the line to print for it. Numbers: `tidy_tables.explained_words_frame`,
+    `Explained.sentence_frame`. Limit: effects of single words and sentences don't add up (`Explained.together`).
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
 
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Two texts of a sentence embedder: the pairs of words that bring them together, and the cosine without each word.
+    """Draw which pairs of words make two texts similar for a sentence embedder, and the cosine without each word.
 
-    With the cosines of 1,000 unrelated pairs, where these are stored or measured. Numbers:
-    `analysis.cosine_parts.cosine_parts`, `hidden_cosines`. Raises NoPooling, TextError. Limit: a part accounts for the sum,
-    not for a cause.
+    The chart has the cosines of 1,000 unrelated pairs too if they are stored. Numbers: `analysis.cosine_parts.cosine_parts`,
+    `hidden_cosines`. Raises NoPooling, TextError. Limit: a part accounts for the sum, not for a cause.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -190,9 +189,9 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 
 
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """A panel of `selfattn.views`, or any complete Vega-Lite specification, as Altair shows a chart; it is not validated.
+    """Return a panel of `selfattn.views`, or any complete Vega-Lite specification, as an Altair chart, without validation.
 
-    Limit: it shows the picture alone. A panel's `finding`, `method` and `tables` say the rest.
+    Limit: the chart is the picture alone. A panel's `finding`, `method` and `tables` have the rest.
     """
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 
@@ -218,7 +217,7 @@ def __getattr__(name: str) -> NoReturn:
 
 
 class _Whole(alt.TopLevelMixin):
-    """A complete spec that Altair shows without validation: its schema lacks properties that Vega-Lite passes on to Vega."""
+    """A complete spec that Altair shows without validation, because its schema lacks properties that Vega-Lite passes to Vega."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

@@ -1,4 +1,4 @@
-"""Show an object in a notebook as a small table, every text in it escaped."""
+"""Show an object in a notebook as a small HTML table with escaped texts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -7,29 +7,29 @@ from typing import Any
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]]) -> str:
-    """Rows of cells under a caption, as HTML."""
+    """Return an HTML table with a caption."""
     lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return f"<table><caption>{escape(caption)}</caption>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 class OfTables:
-    """A report that holds tables: in a line, and in a notebook, which they are and how many rows each has."""
+    """A report that holds tables. Its representation lists each with its rows."""
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name} {len(table):,} x {len(table.columns)}" for name, table in self._tables().items())
-        return f"<{type(self).__name__}: {said}>"
+        shapes = ", ".join(f"{name} {len(table):,} x {len(table.columns)}" for name, table in self._tables().items())
+        return f"<{type(self).__name__}: {shapes}>"
 
     def _repr_html_(self) -> str:
         rows = [(name, f"{len(table):,} rows", ", ".join(table.columns)) for name, table in self._tables().items()]
         return html_table(type(self).__name__, rows)
 
     def _tables(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is kept beside them
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # without cached properties
         return {name: value for name, value in values.items() if hasattr(value, "columns")}
 
 
 class OfSteps:
-    """The steps of an attention computation: in a line how many queries and keys, and in a notebook each step's shape."""
+    """The steps of an attention computation. Its representation has the shapes of the steps."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

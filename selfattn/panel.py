@@ -1,4 +1,4 @@
-"""A panel: one finding, its picture and its tables. Pages, notebooks, "Download" and reports show lists of panels."""
+"""A panel is one finding with its picture and tables. Pages, notebooks, "Download" and reports show lists of panels."""
 
 import copy
 import functools
@@ -23,7 +23,7 @@ class Look:
     """The look of a picture."""
 
     dark: bool = False
-    width: int | None = None  # pixels; None: the picture's own
+    width: int | None = None  # pixels; None: as the picture is made
     height: int | None = None
 
     @property
@@ -34,16 +34,16 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """A web component and its data. Raises JsonSchemaValueException for data that break the component's schema."""
+    """A web component and its data. Raises JsonSchemaValueException for data that don't fit the component's schema."""
 
-    component: str  # the stem of its files in selfattn/dashboard/components
+    component: str  # the name of its files in selfattn/dashboard/components, without the suffix
     data: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """The same with other values for these keys. Only they are checked."""
+        """Return a copy with other values for these keys. Only they are checked."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -52,7 +52,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """Tables by name; each is made when it is first read."""
+    """Tables by name. Each is made when it is first read."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}
@@ -69,7 +69,7 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """One finding with its picture, and all that can be taken away of it."""
+    """One finding with its picture, and everything that a visitor can download of it."""
 
     name: str  # its id in links, file names and tests: "words", "heads", "kernel"
     finding: str  # one sentence, computed from the numbers
@@ -81,19 +81,19 @@ class Panel:
     method: str = ""  # how it was measured, and what it cannot tell
     live: Live | None = None
     note: str = ""  # one line under the picture
-    one_head: bool = False  # it shows the page's chosen head; its files name that head
-    sentences: tuple[str, ...] = ()  # the only sentences that it shows, "A" ...; (): all
-    share: Callable[[Look], Spec] | None = None  # a picture to send on, 1200 x 675
+    one_head: bool = False  # True if it shows the page's chosen head, which its files then name
+    sentences: tuple[str, ...] = ()  # the sentences that it shows, "A" ...; (): all
+    share: Callable[[Look], Spec] | None = None  # a picture to share, 1200 x 675
 
     @property
     def table(self) -> pd.DataFrame:
-        """The picture's own numbers: the first table."""
+        """The first table, which has the numbers of the picture."""
         return next(iter(self.tables.values()))
 
 
 @functools.cache
 def _validator(component: str, part: str = "") -> Callable[[Any], Any]:
-    """Return a function that raises for data that break the component's schema, or the schema of this part of it."""
+    """Return a function that raises for data that don't fit the component's schema, or the schema of one part of it."""
     schema = json.loads((COMPONENTS / f"{component}.schema.json").read_text("utf-8"))
     wanted = schema["properties"][part] | {"$defs": schema.get("$defs", {})} if part else schema
     return fastjsonschema.compile(wanted, use_default=False)

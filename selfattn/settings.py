@@ -1,4 +1,4 @@
-"""Every variable SELFATTN_... that an operator may set: its default and what it means. They are read here and nowhere else.
+"""Every variable SELFATTN_... that an operator may set, with its default and meaning. No other module reads them.
 
 `docs/readme.py` writes them into docs/operating.md as a table.
 """
@@ -17,7 +17,7 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The environment's settings, by `Settings.read()`; a field `max_rows` is the variable SELFATTN_MAX_ROWS."""
+    """The settings that `Settings.read()` finds in the environment; the field `max_rows` is the variable SELFATTN_MAX_ROWS."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
@@ -43,10 +43,10 @@ class Settings:
 
     @classmethod
     def read(cls) -> "Settings":
-        """The settings as the environment has them now; an empty variable counts as not set.
+        """Read the settings from the environment; an empty variable counts as not set.
 
-        Raises SystemExit for a number that is none, a word that says neither yes nor no, and a variable SELFATTN_... that is no
-        setting: whoever started the program has to mend it.
+        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that is no
+        setting, because only the person who started the program can correct it.
         """
         known = {variable(each.name) for each in fields(cls)}
         for name, text in os.environ.items():
@@ -65,16 +65,16 @@ def forbid_the_hub() -> None:
 
 
 def variable(name: str) -> str:
-    """The environment's name for a field: SELFATTN_MAX_ROWS for max_rows."""
+    """Return the name of a field's variable: SELFATTN_MAX_ROWS for max_rows."""
     return f"SELFATTN_{name.upper()}"
 
 
 def _parsed(setting, text: str) -> Any:
     match setting.default:
         case bool():
-            if (said := text.lower()) not in YES + NO:
+            if text.lower() not in YES + NO:
                 raise SystemExit(f"{variable(setting.name)} must be one of {', '.join(YES + NO)}, got {text!r}.")
-            return said in YES
+            return text.lower() in YES
         case int():
             if not text.isdecimal() or int(text) < 1:
                 raise SystemExit(f"{variable(setting.name)} must be a whole number of at least 1, got {text!r}.")
@@ -82,4 +82,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(os.path.abspath(text))  # a name may lie in it as it is written here
+            return Path(os.path.abspath(text))  # not resolved: a visitor may write the path as the operator does

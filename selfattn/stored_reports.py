@@ -1,9 +1,9 @@
-"""Reports on the built-in sentences, kept on disk by an encoder's content: shipped with the library, or measured once by a user.
+"""Reports on the built-in sentences, kept on disk for each encoder: shipped with the library, or measured once by a user.
 
-`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports of an encoder anew, or those named, into
-selfattn/data/reports. Each is a folder: its tables as compressed CSV, and about.json with the encoder's content, the digest of
-the sentences, the version of the method, the libraries and the date. A report is handed out only where content, digest and
-version agree. `measured` and `made_once` compute one for any other encoder and keep it in the user's cache folder.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports of an encoder, or the named ones, into
+selfattn/data/reports. A report is a folder with its tables as compressed CSV, and about.json with the encoder's content, the
+digest of the sentences, the version of the method, the libraries and the date. `stored` returns a report only if content, digest
+and version agree. `measured` and `made_once` compute one for any other encoder and keep it in the user's cache folder.
 """
 
 import argparse
@@ -40,8 +40,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which an encoder is measured: by how much more the most telling word alone tells than any other word alone, in
-# the bundled encoder.
+# The order in which the words are measured. First come those for which, in the bundled encoder, the leading word alone gives the
+# right sense most often compared with any other word alone.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -51,18 +51,18 @@ MOST_TELLING = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A report that is stored: a frozen dataclass of tables, arrays and plain values."""
+    """A kind of stored report: a frozen dataclass of tables, arrays and plain values."""
 
     type: type
-    version: int  # raise it where the method changes, or the columns
-    reads: Callable[[], object]  # the sentences it is about
-    make: Callable[..., object]  # from the encoder and those sentences; progress=
+    version: int  # raise it when the method or the columns change
+    reads: Callable[[], object]  # returns its sentences
+    make: Callable[..., object]  # computes it from the encoder and those sentences; progress=
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Stored(Generic[T]):
-    """A report that was computed beforehand."""
+    """A report that was computed before, and its date."""
 
     report: T
     date: str
@@ -70,14 +70,14 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class AllSenseMeans:
-    """Every word's senses: `SenseMeans` of each."""
+    """The `SenseMeans` of every word."""
 
     senses: pd.DataFrame  # word, sense, count, within
     means: np.ndarray  # (rows of senses, d_model)
-    places: pd.DataFrame  # place: each labelled sentence's, as in `LabelledRow`, by the index labels of the table
+    places: pd.DataFrame  # place of each labelled sentence, as in `LabelledRow`, with the index of the table
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """One word's. read: the table that they were made of. Raises ValueError for a word that isn't in it."""
+        """Return one word's means. read: the table that they were made from. Raises ValueError for a word that isn't in it."""
         word = fold(word)
         own, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
@@ -98,7 +98,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """`sense_means` of each word of a table, all of whose rows can be used."""
+    """Compute `sense_means` of each word of a table. All its rows must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -111,7 +111,7 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
-    """`pronoun_weights` of the sentences as the encoder reads them."""
+    """Compute `pronoun_weights` of sentences."""
     return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 
@@ -126,9 +126,9 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """The report of that name about `read` (its sentences), None where it is about others or of another encoder.
+    """Return the stored report of a name, an encoder and the sentences `read`, or None if there is none.
 
-    folder: where to look; None: what is shipped, then what `measured` has kept.
+    folder: the only place to look; None: the shipped reports, then those that `measured` has kept.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -142,7 +142,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """The reports of that name and those sentences that are shipped of other encoders, by the encoders' titles."""
+    """Return the shipped reports of the same name and sentences about other encoders, by the encoders' titles."""
     found, own = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -152,7 +152,7 @@ def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, An
 
 
 def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
-    """The report beside about.json."""
+    """Read the report in the folder of about.json."""
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
         table = place.with_name(f"{field.name.strip('_')}.csv.gz")
@@ -166,7 +166,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report so that `stored` finds it: whole, or not at all. folder: None: where those are that are shipped."""
+    """Write a report so that `stored` finds it, completely or not at all. folder: None: the folder of the shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -202,16 +202,16 @@ def _place(name: str, encoder: Encoder, folder: Path) -> Path:
 
 
 def kept_folder() -> Path:
-    """The folder in which `measured` keeps reports: SELFATTN_CACHE, or the user's cache folder."""
+    """Return the folder in which `measured` keeps reports: SELFATTN_CACHE, or the user's cache folder."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Settings.read().cache or Path(home) / "selfattn"
 
 
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
-    """`hidden_words` of all built-in words, of this encoder measured once: from disk where it is there.
+    """Return `hidden_words` of all built-in words for an encoder, from disk if it was measured before.
 
-    Most telling words first (see MOST_TELLING). Each is kept once it is done, so that a measurement that was stopped goes on
-    where it ended. progress(done, total) is called after each sentence; an exception it raises ends the computation. Raises as
+    Words are measured in the order of MOST_TELLING, and each is kept when it is done, so that a stopped measurement continues.
+    progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises as
     `hidden_words` does.
     """
     read = labelled_sentences()
@@ -238,7 +238,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Make the report of that name about the built-in sentences, and keep it where `stored` finds it."""
+    """Compute the report of a name about the built-in sentences, and keep it where `stored` finds it."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
@@ -253,14 +253,14 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store reports of one encoder: those that are named, or every one."""
+    """Compute and store reports of one encoder, the named ones or all, and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])
     parser.add_argument("names", metavar="NAME", nargs="*", choices=[*KINDS, []], help=f"of {', '.join(KINDS)}")
     parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
     options = parser.parse_args(arguments)
-    encoder = load_encoder(options.encoder, device="cpu") if options.encoder else load_encoder(device="cpu")
+    encoder = load_encoder(options.encoder, device="cpu")
     for name in options.names or KINDS:
         kind = KINDS[name]
         read = kind.reads()

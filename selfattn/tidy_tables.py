@@ -1,8 +1,7 @@
-"""Converts tensors to tidy pandas frames, one observation per row, with documented columns; writes frames as CSV.
+"""Convert tensors to tidy pandas frames, one observation a row, and write frames as CSV.
 
-Positions, layers and heads count from 0. `query` is the token a weight comes from (the row of an attention map), `key`
-the token it goes to (the column). Words repeat in a sentence, so frames are keyed on positions and carry the token
-beside them.
+Positions, layers and heads count from 0. `query` is the token that a weight comes from (the row of an attention map), `key` the
+token that it goes to (the column). Frames are keyed on positions, because words repeat in a sentence.
 """
 
 import math
@@ -25,34 +24,35 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# The start of a cell that a spreadsheet would run as a formula: also full-width and small signs, and signs after spaces and
+# The start of a cell that a spreadsheet would run as a formula, with full-width and small signs, and signs after spaces and
 # control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
-    """Attention weights (n, n) of one head: query_pos, key_pos, query, key, weight; n * n rows."""
+    """Return one head's attention weights (n, n) as n * n rows: query_pos, key_pos, query, key, weight."""
     rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
     texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
     return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """One row per head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
+    """Return a row for each head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads)."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-PARTS = ("", " (query)", " (document)")  # after a line: of one text, of two
+PARTS = ("", " (query)", " (document)")  # what follows a line: about the only text, about the first or second of two
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """One row per word: said, text, gap (a blank stands before it), effect (on the target, of hiding it), kind, at (character).
+    """Return a row for each word: said, text, gap (True after a blank), effect (on the target, of hiding it), kind, at.
 
-    said: the line to print for each sentence, and its result; two texts have a line each. kind: "chosen" for the word asked
-    about, whose effect is NaN; "punctuation" or "word". A special token that was typed, such as the mask, keeps its place.
+    said: each sentence's result by the line to print for it; two texts have a line each. kind: "chosen" for the word of the
+    target, whose effect is NaN; "punctuation" or "word". at: its first character. A typed special token, such as the mask, is a
+    word too.
     """
     rows = []
     for line, found in said.items():
@@ -60,25 +60,25 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
         where = enumerate(zip(sentence.special, sentence.segments))
         typed = [
             Word(sentence.tokens[p], p, p + 1, at=sentence.offsets[p][0])
-            for p, (special, own) in where
-            if special and own is not None
+            for p, (special, segment) in where
+            if special and segment is not None
         ]
         for word in sorted((*sentence.words, *typed), key=lambda word: word.start):
-            asked = word not in effects and {*found.target.positions} <= {*word.positions}
-            part = "" if sentence.pair is None else PARTS[1:][sentence.segments[word.start] or 0]
-            rows.append((line + part, word, word.label, effects.get(word, math.nan), asked))
+            chosen = word not in effects and {*found.target.positions} <= {*word.positions}
+            part = "" if sentence.pair is None else PARTS[1 + (sentence.segments[word.start] or 0)]
+            rows.append((line + part, word, word.label, effects.get(word, math.nan), chosen))
     return sentence_words(rows, "said", "effect").assign(at=[word.at for _, word, *_ in rows])
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """`heads_frame` with the effect on the target of removing each head, and how ("exact" for those run, "by gradient")."""
+    """Return `heads_frame` with the effect of removing each head on the target, and how ("exact" or "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Each token's share of the context vector of a word's row: (n,), summing to 1; single shares may be negative."""
+    """Return each token's share of the context vector of a word: (n,), with sum 1; single shares may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context
@@ -86,12 +86,12 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """One row per word of both sentences, in order.
+    """Return a row for each word of both sentences, in order.
 
     Columns: sentence ("A", "B"), place (its first token), text, share, chosen, leads, punctuation. share: how far hiding this
-    word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't run. leads: True
-    for the word with the largest share; never for punctuation. Limits: other words that have read a hidden word still pass it
-    on. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
+    word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't hidden. leads:
+    True for the word with the largest share, never for punctuation. Limits: other words that have read a hidden word still pass
+    it on. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -103,10 +103,10 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """One row per word and head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
+    """Return a row for each word and head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
 
-    run: by (sentence, place) the shares (n_layers, n_heads) of `hidden_heads`, for some words. how is "exact" for all heads of
-    these words, "by gradient" for the others. Shares of single heads don't add up to that of all heads at once.
+    run: shares (n_layers, n_heads) of `hidden_heads` for some words, by (sentence, place). how is "exact" for all heads of these
+    words, "by gradient" for the others. Shares of single heads don't add up to that of all heads at once.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -120,7 +120,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """The cosine of the two vectors before and after each layer, unchanged and with the leading word of each hidden.
+    """Return the cosine of the two vectors before and after each layer, unchanged and with the leading words hidden.
 
     Columns: curve, depth (0 ...), stage (its name), similarity.
     """
@@ -128,16 +128,13 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
     curves = {"as they are": pair.curves[0, 0]} | ({f"{hidden} hidden": pair.curves[i, j]} if hidden else {})
     stages = ["embedding", *(f"after L{layer}" for layer in range(pair.curves.shape[-1] - 1))]
-    rows = [
-        (name, depth, stage, value)
-        for name, values in curves.items()
-        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
-    ]
-    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
+    depths = [pd.DataFrame({"curve": name, "stage": stages, "similarity": curves[name].tolist()}) for name in curves]
+    table = pd.concat(depths).rename_axis("depth").reset_index()
+    return table[["curve", "depth", "stage", "similarity"]]
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Each sentence's leading words, indexed by its row in the labelled table `frame`; the largest share comes first.
+    """Return each sentence's leading words, the largest share first; the index is its row in the labelled table `frame`.
 
     Columns: word, sense, first, share, second, next, sentence. first, second: the two leading words, never punctuation. share,
     next: their shares of the way to the other senses.
@@ -150,12 +147,12 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """One row per word: row (its sentence's, in the labelled table), text, gap, share (of the way; NaN: none), kind.
+    """Return a row for each word: row (of its sentence in the labelled table), text, gap, share (of the way; NaN: none), kind.
 
-    sentences: the words of each. gap, kind: as in `explained_words_frame`.
+    sentences: the words of each, by its row. gap, kind: as in `explained_words_frame`.
     """
-    own = report.words[report.words["row"].isin(list(sentences))]
-    shares = dict(zip(zip(own["row"], own["start"]), own["share"].tolist()))
+    shown = report.words[report.words["row"].isin(list(sentences))]
+    shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
     rows = [
         (row, word, word.label, shares.get((row, word.start), math.nan), (row, word.start) not in shares)
         for row, words in sentences.items()
@@ -165,7 +162,7 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """One row per word: `first`, text, gap, `number`, kind. rows: key, word, text, number, whether it is chosen."""
+    """Return a row for each word: `first`, text, gap, `number`, kind. rows: key, word, text, number, True for the chosen one."""
     found, end = [], None
     for key, word, text, value, chosen in rows:
         kind = "chosen" if chosen else "punctuation" if word.is_punctuation else "word"
@@ -182,10 +179,10 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """The words whose hiding moves a word's vector most, over the Arrow tables of a scan, with one in memory at a time.
+    """Count the words whose hiding moves a word's vector most, over the Arrow tables of a scan, with one in memory at a time.
 
     Columns: word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of
-    1 - cosine, 0 to 2), sentence (of the largest move); a word's most frequent source first.
+    1 - cosine, 0 to 2), sentence (of the largest move). A word's most frequent source comes first.
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):

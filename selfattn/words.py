@@ -1,9 +1,9 @@
 """Group tokens into orthographic words, by one rule for every tokeniser.
 
-A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; so is an emoji, its whole sequence;
-any other character stands alone, with the marks that follow it. In scripts without spaces (Chinese, Japanese, Thai) each
-letter is a unit. Characters that can't be seen belong to the word they touch. Tokens are assigned by their character
-offsets, never by their spelling ("##", "Ġ", "▁"): units that share a token are one word.
+A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word. An emoji's complete sequence is one
+word. Any other character, with the marks that follow it, is one too. In scripts without spaces (Chinese, Japanese, Thai) each
+letter is a unit. Invisible characters belong to the word they touch. Tokens are assigned by their character offsets, never by
+their spelling ("##", "Ġ", "▁"). Units that share a token form one word.
 """
 
 import unicodedata
@@ -20,12 +20,12 @@ from torch import Tensor
 
 Span = tuple[int, int]  # characters start to stop, stop excluded
 
-# Sets of characters, to be put into a regular expression of the package `regex`, version 1.
+# Character sets for regular expressions of the package `regex`, version 1.
 UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width characters, soft hyphens, controls
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
 INNER = r"['’\-\u2010\u2011]"  # joins two runs into one word: didn't, well-known
-# Drawn as a picture by itself or by U+FE0F; from U+2600 on people type pictographs without that sign.
+# Shown as a picture by default or after U+FE0F. From U+2600 on, people type pictographs without that sign.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
     r"|[0-9#*]\uFE0F?\u20E3"
@@ -34,7 +34,7 @@ UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
 
 
 def _cut_into(spaceless: str) -> regex.Pattern:
-    """A text's words; `spaceless` is what counts as one in a script without spaces."""
+    """Return the pattern of a word; `spaceless` is the pattern of a word in a script without spaces."""
     run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
     seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
     return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")
@@ -49,7 +49,7 @@ ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
 @dataclass(frozen=True)
 class Word:
-    """An orthographic word and the tokens it is made of: positions start to stop, stop excluded."""
+    """An orthographic word and its tokens: positions start to stop, stop excluded."""
 
     text: str
     start: int
@@ -69,7 +69,7 @@ class Word:
 
     @property
     def label(self) -> str:
-        """The word in a picture or a table: one that the tokeniser doesn't know is marked."""
+        """The word for a picture or a table, with a mark if the tokeniser doesn't know it."""
         return f"{self.text} {self.unknown}".rstrip()
 
     @property
@@ -80,29 +80,29 @@ class Word:
 
 @lru_cache(2**14)
 def fold(text: str) -> str:
-    """The text as words are matched: canonically equivalent spellings, letter cases, apostrophes and hyphens are one.
+    """Return the key by which words are matched. It ignores case, kinds of apostrophes and hyphens, and invisible characters.
 
-    Characters that can't be seen are left out, and so is the dot that a lower-case "İ" keeps.
+    Canonically equivalent spellings have the same key, and so have "İ" and "i".
     """
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
 
 
 def character_spans(text: str) -> list[Span]:
-    """The (start, stop) character span of each word of the text, in order; only white space is in none.
+    """Return the (start, stop) character span of each word of the text, in order; only white space is in none.
 
-    Of a script without spaces a whole run is one.
+    In a script without spaces, each run of letters is one span.
     """
     return [word.span() for word in WORD.finditer(text)]
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """The words of the text that have a letter, a digit or an emoji, in order: no punctuation, no signs."""
+    """Return the words of the text that have a letter, a digit or an emoji, in order."""
     return tuple(word for word in WORD.findall(text) if NAMED.search(word))
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """The character spans of folded `words` inside the text's runs of a script without spaces; the longest, none twice."""
+    """Yield the character spans of folded `words` inside runs of a script without spaces: the longest, without overlaps."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -123,14 +123,14 @@ def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
 
 
 def has_runs(text: str) -> bool:
-    """True if a part of the text is in a script without spaces: there a visitor names words that no list offers."""
+    """Return True if a part of the text is in a script without spaces, so that a visitor has to name its words."""
     return IN_RUNS.search(text) is not None
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Which of these folded words the text has, whatever the tokeniser: what a table or a scan looks for them by."""
+    """Return those of the folded `words` that the text has, by the word rule, for any tokeniser."""
     folded = fold.__wrapped__(text)
-    possible = [word for word in words if word in folded]  # most texts have none, and the word rule takes its time
+    possible = [word for word in words if word in folded]  # most texts have none, and the word rule is slow
     if not possible:
         return ()
     own = {fold(word) for word in WORD.findall(text)}
@@ -138,7 +138,7 @@ def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, those that overlap as one."""
+    """Return the spans in order, with overlapping ones joined."""
     found: list[Span] = []
     for start, stop in sorted(spans):
         if found and start < found[-1][1]:
@@ -149,15 +149,15 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> list[Word]:
-    """The words of `text` with the tokens they consist of.
+    """Return the words of `text` with their tokens.
 
-    offsets: each token's (start, stop) characters in the text. Special tokens belong to no word, nor do tokens over white
-    space only. Units that share a token are one word, with all characters between them. Words without a token are left out.
+    offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
+    Units that share a token are one word, with all characters between them. Words without a token are left out.
     """
     own = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # Of each token the first unit it reaches and the one after the last.
+    # For each token: the first unit that it overlaps, and the one after the last.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in own]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -172,7 +172,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """The words that have one of these positions, as one. Raises IndexError where none has."""
+    """Join the words that have one of these positions into one. Raises IndexError if none has."""
     chosen = {*positions}
     own = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [own[0].text]
@@ -182,7 +182,7 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
-    """The words in order, those that have one of these positions as one."""
+    """Return the words in order, with those that have one of these positions joined into one."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
     own = [run_of(words, positions)] if len(apart) < len(words) else []
@@ -190,9 +190,9 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Return the words, no punctuation and none unknown, that both sentences have, as first spelled, longest first.
+    """Return the words that both sentences have, as the first spells them, longest first; no punctuation, no unknown words.
 
-    A word of several parts ("/river") that only one sentence has is found by those that the other has, too.
+    If only one sentence has a word of several parts ("/river"), the parts that the other sentence has count.
     """
     others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
@@ -204,28 +204,28 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the runs of letters in a script without spaces that both texts have, in the order of the first, longest first."""
+    """Return the runs of letters in a script without spaces that both texts have, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """Return the names that find a word: itself, then its parts."""
+    """Return the texts by which a word can be found: itself, then its parts."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
 def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
-    """Weights to tokens (..., n) as weights to groups of token positions (..., m): the sum over each group."""
+    """Sum weights to tokens (..., n) over groups of token positions: (..., m)."""
     if not groups:
         return weights.new_zeros(*weights.shape[:-1], 0)
     return torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
 
 
 def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
-    """Weights between tokens (..., n, n) as weights from groups of positions to groups, (..., n_rows, n_columns).
+    """Convert weights between tokens (..., n, n) to weights between groups of positions, (..., n_rows, n_columns).
 
-    To a split word: the sum over its pieces. From a split word: the mean over its pieces. So where the columns hold every
+    A weight to a split word is the sum over its pieces, a weight from it the mean over its pieces. If the columns hold every
     token, rows still sum to 1. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
@@ -233,14 +233,14 @@ def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequ
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """The positions 0 ... n - 1 in order, those of one word together and every other token alone."""
+    """Group the positions 0 ... n - 1: a group for each word, and one for every other token, in order."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
-    """Words for a list to choose from: a repeated one has its number, "the (2)"."""
+    """Return the texts with a number after each repeated one, "the (2)", for a list to choose from."""
     return [
         text if texts.count(text) == 1 else f"{text} ({texts[: at + 1].count(text)})" for at, text in enumerate(texts)
     ]

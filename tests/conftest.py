@@ -1,6 +1,6 @@
-"""What the tests share: the bundled encoder, one server and one Chromium for each process of tests.
+"""Fixtures for all tests: the bundled encoder, tiny checkpoints, and a server and a Chromium for each test process.
 
-Every file's tests read this one first, so each fixture imports what it needs itself: the kernel's tests start at once.
+Each fixture imports what it needs, so that tests without an encoder start at once.
 """
 
 import functools
@@ -13,9 +13,9 @@ import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click.
+    """Run browser tests first, because they wait most, then the files with slow tests, so that the processes end together.
 
-    Then the files with slow tests: the last ones that run are short, and no process waits long for another.
+    A browser test that fails runs once more, because a click can be lost on a busy machine.
     """
     slow = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: ("browser" not in item.nodeid, item.path not in slow))
@@ -25,11 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """What `-n 3` hands the tests out by."""
+    """Return the scheduler that distributes the tests over the processes of `-n`."""
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """A file's tests run in one process, and all the browser's in one: one Chromium, one server, beside two that compute."""
+        """Run a file's tests in one process, and all browser tests in one, with one Chromium and one server."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -47,7 +47,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
-    """checkpoint("BERT") is the folder of a tiny BERT; each is written once."""
+    """checkpoint("BERT") returns the folder of a tiny BERT; each is written once."""
     from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
@@ -59,7 +59,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
-    """encoder_of("BERT") is that checkpoint, loaded once."""
+    """encoder_of("BERT") returns that checkpoint as an encoder, loaded once."""
     from selfattn import load_encoder
 
     @functools.cache
@@ -71,7 +71,7 @@ def encoder_of(checkpoint):
 
 @pytest.fixture(scope="session")
 def overflowing(tmp_path_factory):
-    """The folder of a tiny BERT whose weights are all finite, and that makes NaN of every sentence with "loan"."""
+    """The folder of a tiny BERT with finite weights that gives NaN for every sentence with "loan"."""
     from safetensors.torch import load_file, save_file
 
     from selfattn.encoders.families import FAMILIES, save_tiny, wordpiece_tokenizer
@@ -87,7 +87,7 @@ def overflowing(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The address of the running dashboard: offline, its encoders and scans confined to the tests' own folders."""
+    """The address of a running dashboard, offline, that opens encoders and scans of the tests' folders only."""
     from benchmarks.server import start_server
 
     folder = str(tmp_path_factory.getbasetemp())
@@ -118,9 +118,9 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """Where all pages open: a window for each would cost seconds, and Streamlit's scripts would be compiled anew."""
+    """One window for all pages. A window for each would take seconds, because it compiles Streamlit's scripts again."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    opened.new_page()  # stays, and with it the window
+    opened.new_page()  # keeps the window open
     yield opened
     opened.close()
 
@@ -131,7 +131,7 @@ def page(window, request: pytest.FixtureRequest):
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
-        # The process of the server's pages lives as long as one of them is open.
+        # The browser's process for the server's pages lives as long as one of them is open.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)

@@ -1,4 +1,4 @@
-"""A hand-made HiddenPair: a repeated word, punctuation, a word that wasn't run; two layers of three heads."""
+"""A hand-made HiddenPair with a repeated word, punctuation, a word that wasn't hidden, and two layers of three heads."""
 
 import math
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ EXACT = {("A", 5): torch.arange(6).reshape(2, 3) / -7}
 
 
 def hidden_pair_of(**other) -> HiddenPair:
-    """The pair; other: fields in place of its own. The last sign of A has the largest share, and "river" leads."""
+    """Return the pair, with the fields in `other` replaced. The full stop of A has the largest share, but "river" leads."""
     curves = torch.arange(6 * 4 * 3).reshape(6, 4, 3) / 72
     curves[:, 2] = torch.nan
     own = {

@@ -1,4 +1,4 @@
-"""A panel around a picture, for tests of what shows or writes panels."""
+"""Small panels and views for tests."""
 
 import pandas as pd
 
@@ -9,12 +9,12 @@ from selfattn.panel import Panel
 
 
 def panel_of(spec: Spec, table: pd.DataFrame | None = None, *, name: str = "figure", **parts) -> Panel:
-    """A panel that draws this spec in every look."""
+    """Return a panel that draws this spec in every look."""
     words = {"finding": "A finding.", "alt": "A picture."} | parts
     tables = {"its numbers": pd.DataFrame({"x": [1]}) if table is None else table}
     return Panel(name=name, picture=lambda look: spec, tables=tables, **words)
 
 
 def view_of(origin: Provenance, *panels: Panel, **parts) -> View:
-    """A view of these panels, by their names."""
+    """Return a view of these panels."""
     return View("name", origin, {panel.name: panel for panel in panels}, **parts)

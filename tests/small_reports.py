@@ -1,4 +1,4 @@
-"""Small results about an encoder's own answer, made by hand, for tests of what is said and drawn of them."""
+"""Small hand-made results about an encoder's own answer, for tests of sentences and pictures."""
 
 import math
 

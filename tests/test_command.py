@@ -1,4 +1,4 @@
-"""The command `selfattn`: what each of its forms starts."""
+"""The command `selfattn` starts the dashboard with the given arguments, or refuses them."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ APP = str(Path(__file__).parents[1] / "app.py")
 
 
 @pytest.mark.parametrize(
-    ("given", "behind"),
+    ("given", "passed_on"),
     [
         ([], []),
         (["a/folder"], ["--", "--model", "a/folder"]),
@@ -21,7 +21,7 @@ APP = str(Path(__file__).parents[1] / "app.py")
         (["bert-base-uncased", "--port", "8600"], ["--server.port", "8600", "--", "--model", "bert-base-uncased"]),
     ],
 )
-def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch, tmp_path):
+def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
     monkeypatch.chdir(tmp_path)
@@ -29,7 +29,7 @@ def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch, 
         save_tiny(FAMILIES["BERT"], tmp_path / name)
     main(given)
     ((program, command, environment),) = started
-    assert [program, *command] == [sys.executable, sys.executable, "-m", "streamlit", "run", APP, *behind]
+    assert [program, *command] == [sys.executable, sys.executable, "-m", "streamlit", "run", APP, *passed_on]
     assert environment["MALLOC_ARENA_MAX"] == os.environ.get("MALLOC_ARENA_MAX", "2")
 
 
@@ -41,11 +41,11 @@ def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch, 
         ("empty", "empty has no config.json"),
     ],
 )
-def test_an_encoder_that_cannot_be_had_is_refused_in_the_shell(name, words, monkeypatch, tmp_path, capsys):
+def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the server was started"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     assert main([name]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("selfattn: ") and words in said
+    message = capsys.readouterr().err
+    assert message.startswith("selfattn: ") and words in message

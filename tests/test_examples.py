@@ -1,4 +1,4 @@
-"""The hand-written examples keep their promises: counts, balance, one occurrence of each marked word."""
+"""The hand-written examples have the counts, the balance and the marked words that their docstrings promise."""
 
 import hashlib
 import re
@@ -23,12 +23,12 @@ def lower(sentence: str) -> list[str]:
 
 
 def occurs_once(word: str, sentence: str) -> bool:
-    """In this very spelling, and in no other letter case besides."""
+    """Return True if the sentence has the word once, in this spelling and in no other letter case."""
     return lower(sentence).count(word.lower()) == 1 and word in words(sentence)
 
 
 def share(first: str, second: str) -> float:
-    """Jaccard: the word types in both sentences among those in either."""
+    """Return the share of the word types of either sentence that both have (Jaccard)."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -47,8 +47,8 @@ def senses() -> dict[str, dict[str, list[str]]]:
     return groups
 
 
-def test_labelled_sentences_differ_are_plain_and_have_their_word_once(senses):
-    """Two senses with twelve sentences each; ASCII of 5 to 22 words, a capital first and a full stop or question mark last."""
+def test_labelled_sentences_are_different_and_plain_and_have_their_word_once(senses):
+    """A word has two senses with twelve sentences each, in ASCII, of 5 to 22 words, with a capital first and "." or "?" last."""
     assert len(senses) >= 26
     every = [sentence.lower() for own in senses.values() for sentences in own.values() for sentence in sentences]
     assert len({*every}) == len(every)
@@ -63,7 +63,7 @@ def test_labelled_sentences_differ_are_plain_and_have_their_word_once(senses):
 
 
 def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses):
-    """In each sense the word comes before the middle at times, and after it at times."""
+    """In each sense the word comes before the middle of some sentences, and after the middle of others."""
     for word, own in senses.items():
         every = [sentence for sentences in own.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -76,15 +76,15 @@ def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses)
 
 
 @pytest.mark.slow
-def test_before_attention_nothing_tells_the_senses_apart(senses, encoder):
-    """The word is one token and has the same positions in both senses, counted: the same vectors."""
+def test_before_attention_nothing_separates_the_senses(senses, encoder):
+    """The word is one token and has the same positions, equally often, in both senses: so its vectors are the same."""
     for word, own in senses.items():
         first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in own.values())
         assert first == second, word
 
 
 def test_a_pairs_sentences_are_built_alike(senses):
-    """The word once, equally many words before it; 4 to 9 words, at most two more or fewer; labels of one to three words."""
+    """Each has the word once, with equally many words before it, and 4 to 9 words, at most two more than another."""
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -99,11 +99,11 @@ def test_a_pairs_sentences_are_built_alike(senses):
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
-        # Two have too small a gap between their senses to be measured on, but clear enough to a reader.
+        # "crane" and "nail" have no labelled sentences: the encoder hardly separates their senses.
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
 
-def test_a_pronouns_antecedent_is_first_in_half_of_the_sentences_and_flips_between_twins():
+def test_a_pronouns_antecedent_is_first_in_half_of_the_sentences_and_differs_between_twins():
     orders, twins = {}, {}
     for item in (*examples.PRONOUNS, examples.UNRESOLVED):
         marked = (item.antecedent, item.distractor, item.pronoun)
@@ -137,6 +137,6 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
 
 
 def test_the_published_numbers_were_measured_on_these_examples():
-    """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
+    """Pages, README and benchmarks quote numbers of these sentences: measure them anew after a change."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     assert hashlib.sha256(files).hexdigest()[:16] == "bdfe39d8a7d4b806"

@@ -1,4 +1,4 @@
-"""The kernel: published figures, torch's own attention in float64, invariants, and what it refuses."""
+"""The kernel gives published figures and torch's own attention in float64, keeps invariants, and refuses wrong inputs."""
 
 import math
 
@@ -19,9 +19,7 @@ def random(*shape, seed=0):
 
 
 def test_worked_example_of_the_lesson():  # S7
-    trace = attend(
-        tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]])
-    )  # fmt: skip
+    trace = attend(tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]]))
     assert trace.scores.tolist() == [[10, 7, 5]]
     assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]
     assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
@@ -61,10 +59,7 @@ def test_published_embeddings_with_learned_projections():
     assert printed(trace.context[1]) == ["0.3061", "0.8210"]
 
 
-BIAS, KEEP = (
-    random(5, 6, seed=3),
-    random(2, 4, 5, 6, seed=4) > -0.5,
-)  # (n_queries, n_keys); a mask with leading dimensions
+BIAS, KEEP = random(5, 6, seed=3), random(2, 4, 5, 6, seed=4) > -0.5  # a bias and a mask, with leading dimensions
 
 
 @pytest.mark.parametrize(
@@ -83,7 +78,7 @@ def test_agrees_with_torch_in_float64(options, torchs):
     trace = attend(query, key, value, **options)
     assert (trace.context - scaled_dot_product_attention(query, key, value, **torchs)).abs().max() < 1e-12
     assert trace.scale == options.get("scale", 1 / math.sqrt(8))
-    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # the terms stand beside it
+    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # without the terms
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
@@ -158,7 +153,7 @@ def test_float16_scores_that_overflow_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_a_finite_mask_differs_from_minus_infinity_in_a_row_masked_whole(dtype, lowest):
+def test_a_finite_mask_differs_from_minus_infinity_in_a_fully_masked_row(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (
@@ -167,7 +162,7 @@ def test_a_finite_mask_differs_from_minus_infinity_in_a_row_masked_whole(dtype, 
     assert torch.equal(infinite.weights, attend(query, key, value, keep).weights)
     assert torch.equal(finite.weights[0], infinite.weights[0])
     assert infinite.weights[1].tolist() == [0, 0, 0]
-    even = torch.full((3,), 1 / 3).to(dtype)  # beside a number so large, float32 has no digits left for a score
+    even = torch.full((3,), 1 / 3).to(dtype)  # added to a number so large, a score has no digits left in float32
     free = attend(query, key, value).weights[1]
     expected = free if (dtype, lowest) == (torch.float64, -1e9) else even
     assert torch.allclose(finite.weights[1], expected, atol=1e-6)
@@ -183,7 +178,7 @@ def test_a_row_that_may_attend_to_nothing_has_no_weights_and_no_context(mask):
     assert (trace.exponentials.tolist(), trace.total.tolist()) == ([[0, 0]], [[0]])
 
 
-def test_gradients_flow_through_a_row_masked_whole():
+def test_gradients_flow_through_a_fully_masked_row():
     query, mask = random(2, 4).requires_grad_(), torch.tensor([[True, True], [False, False]])
     attend(query, random(2, 4, seed=1), random(2, 4, seed=2), mask).context.sum().backward()
     assert query.grad.isfinite().all()
@@ -208,7 +203,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_does_not_fit_is_refused_with_the_shapes(case):
+def test_inputs_that_do_not_fit_together_are_refused(case):
     query, key, value, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         attend(random(*query), random(*key), random(*value), **options)

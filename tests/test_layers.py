@@ -21,12 +21,12 @@ def imported(path):
     return names
 
 
-def test_the_library_knows_nothing_of_streamlit():
+def test_only_the_dashboard_imports_streamlit():
     for path in (ROOT / "selfattn").rglob("*.py"):
         assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
-# The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
+# The rooms of the library in reading order (docs/architecture.md): each imports from itself and from earlier ones.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
@@ -41,13 +41,13 @@ def room(module):
 
 @cache
 def modules():
-    """Every module of the library, the pages and the app: its dotted name and the project's modules that it imports."""
+    """Return each module of the library, the pages and the app by its dotted name, with the project's modules that it imports."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # A package's own folder is how Python names its files, and "selfattn" hands out names without importing.
+        # An import of a module from its own package counts as no import of the package; "selfattn" imports lazily.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
@@ -64,7 +64,7 @@ def test_imports_follow_the_road():
     assert not back, back
 
 
-def test_no_module_imports_itself_by_way_of_others():
+def test_no_circular_imports():
     graph = {name: others for name, others in modules().items() if name != "selfattn"}
     while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
         graph = {name: others for name, others in graph.items() if name not in leaves}
@@ -77,13 +77,13 @@ def test_import_selfattn_needs_torch_and_transformers_only():
     assert done.returncode == 0, done.stderr
 
 
-def test_no_page_stands_directly_in_pages():
-    """Files there switch on Streamlit's legacy mode, which runs a page without app.py."""
+def test_the_folder_pages_has_no_python_files():
+    """Such files switch on Streamlit's legacy mode, which runs a page without app.py."""
     assert list((ROOT / "pages").glob("*.py")) == []
 
 
-def test_what_benchmarks_and_the_scripts_of_docs_import_is_there():
-    """No test runs them. Imports inside functions too."""
+def test_imports_of_benchmarks_and_docs_scripts_exist():
+    """No other test runs these scripts. Imports inside functions count."""
     for script in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py")]:
         for name in imported(script):
             if name.split(".")[0] in ("selfattn", "benchmarks", "pages", "tests"):

@@ -1,4 +1,4 @@
-"""The dashboard's charts in a notebook draw what the encoder itself says."""
+"""A notebook's charts draw the encoder's own numbers."""
 
 import json
 import re
@@ -23,22 +23,20 @@ from selfattn.views.kernel_view import kernel_panel
 from tests.charts.scene import texts
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
-
-
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
 WADED = ("The child waded across the brook.", "He waded through the report.", "She waded along the shore.")
 PIECES = ((3, 4), (2, 3), (2, 3))  # of "waded", which is two tokens
 
 
 def drawn(chart):
-    """The chart, valid and drawn, as the records that it draws."""
+    """Validate and draw a chart, and return its records."""
     spec = chart.to_dict(validate=True)
     assert draw_svg(spec).count("<path") > 5
     return drawn_frame(spec)
 
 
 def texts_of(chart):
-    """All texts that a chart draws from its records."""
+    """Return all texts that a chart draws from its records."""
     rows = [row for records in chart.to_dict()["datasets"].values() for row in records]
     return " | ".join(row["text"] for row in rows if "text" in row).replace("\u00a0", " ")
 
@@ -53,7 +51,7 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
 
 
 @pytest.mark.slow
-def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
+def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
@@ -64,7 +62,7 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
-def test_a_measure_or_head_that_is_none_is_refused(encoder_of):
+def test_an_unknown_measure_or_head_is_refused(encoder_of):
     encoder = encoder_of("BERT")
     with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
@@ -72,7 +70,7 @@ def test_a_measure_or_head_that_is_none_is_refused(encoder_of):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
 
-def test_steps_is_the_kernel_figure_of_the_words_first_piece(encoder):
+def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
     rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
     assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]
@@ -84,24 +82,21 @@ def test_steps_is_the_kernel_figure_of_the_words_first_piece(encoder):
     ("first", "second", "says"),
     [
         ("We sat on the bank of the river.", "We went to the bank for a loan.", "of the gap toward finance."),
-        (
-            "The printer had a paper jam again.",
-            "They ate toast with jam.",
-            "to the other sentence's",
-        ),  # A fits no sense
+        # The first sentence fits no sense.
+        ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),
     ],
 )
-def test_hidden_words_says_which_way_it_measures(encoder, first, second, says):
+def test_hidden_words_names_the_way_that_it_measures(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 
 
-def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(encoder_of):
+def test_all_heads_are_by_gradient_if_no_word_can_be_hidden_in_one_head(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
 
-def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder):
+def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
     embedder, encoder = encoder, encoder_of("BERT")
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
@@ -116,7 +111,7 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, encoder):
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
     own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
-    assert set(figures) == {name for name in own if name[0] != "_"} - {"chart"}  # which draws what it is given
+    assert set(figures) == {name for name in own if name[0] != "_"} - {"chart"}
     light, dark = (set(re.findall("#[0-9a-f]{6}", str(theme))) for theme in (LIGHT, DARK))
     for name, spec in figures.items():
         colors = set(re.findall("#[0-9a-f]{6}", json.dumps(spec.to_dict(), default=float)))
@@ -137,7 +132,7 @@ def test_a_word_that_is_missing_is_named(encoder):
         notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 
-def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):
+def test_a_notebooks_representations_are_escaped(encoder):
     html = encoder.encode("A <b> & bank.")._repr_html_()
     assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
     assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html

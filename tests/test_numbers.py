@@ -1,4 +1,4 @@
-"""Numbers as readers see them: the same text in a caption and on a chart, and never a zero that isn't one."""
+"""Numbers are written alike in captions and on charts, and a small number never becomes a zero."""
 
 import math
 import re
@@ -26,31 +26,31 @@ CASES = [
 
 
 @pytest.mark.parametrize(("write", "texts"), CASES)
-def test_a_number_in_words(write, texts):
+def test_numbers_are_written_by_the_rules(write, texts):
     assert {value: write(value) for value in texts} == texts
 
 
-def test_a_range():
+def test_span():
     assert numbers.span(0.1, 0.32) == "0.10 to 0.32"
     assert numbers.span(-0.01, 0.05, numbers.change) == "−0.01 to +0.05"
     assert numbers.span(0.121, 0.149, numbers.share) == "12 to 15 %"
 
 
-def test_a_bound_is_never_below_its_error():
+def test_an_error_is_never_written_smaller_than_it_is():
     for i in range(1, 400):
         value = i * 1.7e-9
         assert float(numbers.error(value)) >= value * (1 - 1e-8)
 
 
-KINDS = [
-    (numbers.WEIGHT, numbers.weight),
-    (numbers.FINE, lambda value: numbers.decimal(value, 4)),
-    (numbers.CHANGE, numbers.change),
-    (numbers.SHARE, numbers.share),
-]
-
-
-@pytest.mark.parametrize(("form", "write"), KINDS)
+@pytest.mark.parametrize(
+    ("form", "write"),
+    [
+        (numbers.WEIGHT, numbers.weight),
+        (numbers.FINE, lambda value: numbers.decimal(value, 4)),
+        (numbers.CHANGE, numbers.change),
+        (numbers.SHARE, numbers.share),
+    ],
+)
 def test_a_chart_writes_a_number_as_its_caption_does(form, write):
     values = [0.125, 0.375, 0.0625, 0.5, 0.31, 0.98, 0.005]
     values += [] if write is numbers.share else [-0.125, -0.7]

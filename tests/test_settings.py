@@ -1,4 +1,4 @@
-"""What an operator sets: how each kind of variable is read, and what a wrong value says."""
+"""Every kind of variable that an operator sets is read, and a wrong value is refused."""
 
 import os
 from dataclasses import fields, replace
@@ -25,7 +25,7 @@ def nothing_is_set(monkeypatch):
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_each_is_read_when_it_is_asked_for(monkeypatch, name):
+def test_a_setting_is_read_from_its_variable(monkeypatch, name):
     text, value = GIVEN[name]
     monkeypatch.setenv(f"SELFATTN_{name.upper()}", text)
     assert Settings.read() == replace(Settings(), **{name: value})
@@ -63,7 +63,7 @@ def test_unknown_variable(monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
-def test_a_number_that_is_none_stops_the_start(monkeypatch, wrong):
+def test_an_invalid_number_stops_the_start(monkeypatch, wrong):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)
     with pytest.raises(SystemExit, match="SELFATTN_MAX_ROWS must be a whole number of at least 1"):
         Settings.read()

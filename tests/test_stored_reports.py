@@ -1,4 +1,4 @@
-"""What is stored is what would be computed now: of these sentences, this encoder and this method."""
+"""The stored reports equal what the current sentences, encoder and method give."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ ANEW = "The sentences, the weights or the method have changed: run `python -m se
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_stored_reports_are_of_the_sentences_and_weights_that_are_here(name, encoder):
+def test_a_report_is_stored_for_the_current_sentences_and_weights(name, encoder):
     assert stored(name, encoder, KINDS[name].reads()) is not None, ANEW
 
 
@@ -41,7 +41,7 @@ def test_every_stored_number_equals_the_live_one(name, encoder):
 
 
 def same(found, expected, atol):
-    """Every field of two reports. A p-value counts 1,000 shuffles: a near tie may fall to the other side on another processor."""
+    """Compare every field of two reports. On another processor, near ties may change a p-value by a few of 1,000 shuffles."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(encoder, tmp_path, monkeypatch):
+def test_a_stored_report_is_read_back_only_for_the_same_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -72,13 +72,13 @@ def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(e
     assert set(about["libraries"]) == {"torch", "transformers", "numpy", "pandas"}
 
 
-def test_stored_reports_take_a_megabyte_an_encoder_at_most():
+def test_an_encoders_stored_reports_are_smaller_than_a_megabyte():
     sizes = [sum(file.stat().st_size for file in own.rglob("*.*")) for own in FOLDER.iterdir()]
     assert len(sizes) == 2 and max(sizes) < 1_000_000
 
 
 def test_the_second_encoder_has_its_reports():
-    """all-mpnet-base-v2, known by its weights."""
+    """The second encoder is all-mpnet-base-v2."""
     about = [json.loads(file.read_text()) for file in FOLDER.glob("*/hidden_words/about.json")]
     (second,) = [each for each in about if each["encoder"] == "all-mpnet-base-v2"]
     assert second["content"] == "73af991a599b62680403a5071d9f99f2986fe0dddc731bbb93b5845c53b8eb0b"
@@ -88,7 +88,7 @@ def test_the_second_encoder_has_its_reports():
 
 @pytest.fixture
 def two_words(monkeypatch, tmp_path):
-    """The built-in sentences are of two words, and the cache folder is here."""
+    """Labelled sentences of two words in place of the built-in ones, and an empty cache folder."""
     table = tiny_table("water", "money").sort_values("word")
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
     monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))
@@ -122,7 +122,7 @@ def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
     assert stored("hidden_words", dataclasses.replace(encoder, digest="another"), two_words) is None
 
 
-def test_a_word_that_can_not_be_measured_is_left_out(encoder_of, two_words, monkeypatch):
+def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monkeypatch):
     alone = two_words[(two_words["word"] == "riverbank") | (two_words["sense"] == "water")]
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone)
     found, live = measured(encoder_of("BERT")), hidden_words(encoder_of("BERT"), alone)
@@ -133,7 +133,7 @@ def test_a_word_that_can_not_be_measured_is_left_out(encoder_of, two_words, monk
         measured(encoder_of("BERT"))
 
 
-def test_a_report_is_stored_whole_or_not_at_all(encoder, tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_stored_report_as_it_was(encoder, tmp_path, monkeypatch):
     means = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), means, tmp_path)
     monkeypatch.setattr(np, "savetxt", lambda *given, **options: (_ for _ in ()).throw(OSError("no space")))
@@ -143,19 +143,19 @@ def test_a_report_is_stored_whole_or_not_at_all(encoder, tmp_path, monkeypatch):
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_most_telling_words_come_first(encoder):
+def test_the_order_of_measurement_follows_the_stored_accuracies(encoder):
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
-    told = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
-    more = told["the word alone"] - told["any other alone"]
-    assert tuple(more.sort_values(ascending=False, kind="stable").index) == MOST_TELLING
+    by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
+    difference = by_word["the word alone"] - by_word["any other alone"]
+    assert tuple(difference.sort_values(ascending=False, kind="stable").index) == MOST_TELLING
 
 
 @pytest.mark.slow
 def test_one_command_stores_an_encoders_reports(encoder, tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr("selfattn.load_encoder", lambda *name, device: asked.append(name) or encoder)
+    monkeypatch.setattr("selfattn.load_encoder", lambda name, device: asked.append(name) or encoder)
     monkeypatch.setattr(stored_reports, "FOLDER", tmp_path)
-    assert stored_reports.main(["pronouns", "--encoder", "a folder"]) == 0 and asked == [("a folder",)]
+    assert stored_reports.main(["pronouns", "--encoder", "a folder"]) == 0 and asked == ["a folder"]
     (table,) = tmp_path.glob("*/pronouns/antecedent.csv.gz")
     shipped = FOLDER / table.relative_to(tmp_path)
     apart = [np.loadtxt(each, delimiter=",") for each in (table, shipped)]

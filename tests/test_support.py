@@ -1,4 +1,4 @@
-"""docs/support.md says what really comes of each model type: right, shown or refused, and nothing else."""
+"""docs/support.md has the measured outcome of each model type: right, shown or refused."""
 
 import re
 import runpy
@@ -19,7 +19,7 @@ def written():
     return dict(re.findall(r"^\| ([^|]+) \| (\w+) \|", text, re.M)[1:]) | by_name
 
 
-def test_every_model_type_stands_in_the_table_with_an_outcome():
+def test_every_model_type_has_an_outcome_in_the_table():
     table = written()
     assert sorted(table) == support["model_types"](), "run python docs/support.py"
     assert set(table.values()) == {"right", "shown", "refused"}
@@ -28,7 +28,7 @@ def test_every_model_type_stands_in_the_table_with_an_outcome():
 @pytest.mark.parametrize("types", [SAMPLE, pytest.param(None, marks=pytest.mark.long)])
 @pytest.mark.timeout(7200)
 @pytest.mark.slow
-def test_types_are_what_the_table_says(types):
+def test_the_tables_outcomes_are_measured_again(types):
     types = types or support["model_types"]()
     outcomes = {row["type"]: row["outcome"] for row in support["walk"](types)}
     assert outcomes == {name: written()[name] for name in types}, "run python docs/support.py"

@@ -1,4 +1,4 @@
-"""Tensors to tidy frames, on small hand-made cases with a repeated token."""
+"""Frames hold each number in its row, on small hand-made cases with a repeated token; CSV holds each cell."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def test_weights_frame_of_two_tokens_that_are_the_same_word():
     }  # fmt: skip
 
 
-def test_shares_of_the_context_are_projections_on_it():
+def test_a_tokens_share_is_its_projection_on_the_context():
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
     shares = context_share(trace, [2])
@@ -47,38 +47,34 @@ def test_shares_of_the_context_are_projections_on_it():
         assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
 
 
-def test_each_heads_number_stands_beside_its_own_name():
+def test_each_heads_number_is_in_the_row_with_its_name():
     frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
     line = frame[frame["name"] == "L3 H7"].iloc[0]
     assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
 
 
-def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):
-    sentence, asked = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
+def test_the_targets_word_has_no_effect_and_a_head_that_was_run_has_its_exact_number(encoder):
+    sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
     assert heads["effect"].tolist() == torch.tensor([0.5, -0.3, 0.05, 0.1]).tolist()
     assert heads["how"].tolist() == ["by gradient", "exact", "by gradient", "exact"]
-    words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::2], target=asked)})
+    words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::2], target=target)})
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
-    assert words["kind"].tolist() == ["word", "chosen", "word", "word"] and words["gap"].tolist() == [
-        False,
-        True,
-        True,
-        True,
-    ]
+    assert words["kind"].tolist() == ["word", "chosen", "word", "word"]
+    assert words["gap"].tolist() == [False, True, True, True]
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_without_another_word_there_is_one_curve_and_no_head():
+def test_a_word_without_others_has_one_curve_and_no_heads():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apart():
-    """The full stop has the largest share and doesn't lead; "huge" was not run."""
+def test_the_frames_of_a_hand_made_pair():
+    """The full stop has the largest share and doesn't lead; "huge" was not hidden."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]
@@ -110,18 +106,18 @@ PLAIN = ["bank", "a-b", "1 = 1", "'tis", "", "bank\r=1+1", "bank\n=1+1", 'a "b",
 
 
 def read_back(text: str) -> list[list[str]]:
-    """By a reader to which a lone CR, a lone LF and both together end a line, as to spreadsheets."""
+    """Read CSV as spreadsheets do: a line ends with CR, LF or both."""
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_each_cell_of_a_csv_is_one_cell_and_only_what_would_run_is_escaped():
+def test_a_csv_keeps_its_cells_and_escapes_only_formulas():
     texts = [*FORMULAS, *PLAIN]
     frame = pd.DataFrame({"=name": texts, "n": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[4:]]})
     header, *rows = read_back(csv_text(frame))
     assert header == ["'=name", "n", "mixed"]
     assert [row[0] for row in rows] == [f"'{text}" for text in FORMULAS] + PLAIN
     assert [unescaped(row[0]) for row in rows] == texts
-    assert {row[1] for row in rows} == {"-0.5"}  # a number stays one
+    assert {row[1] for row in rows} == {"-0.5"}  # a number isn't escaped
     assert [row[2] for row in rows[:4]] == ["-1", "'-1", "", "2.5"]
     assert read_back(csv_text(frame, header=False)) == rows
 
@@ -130,7 +126,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_nothing_else_writes_csv():
-    """The stored reports are the project's own numbers, in files that a checkout holds and only it reads."""
+    """Stored reports are an exception, because only the project reads them."""
     writer = re.compile(r"\b(to_csv|csv\.writer|DictWriter|savetxt|write_csv)\b")
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     writes = {str(path.relative_to(ROOT)) for path in paths if writer.search(path.read_text("utf-8"))}

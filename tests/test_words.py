@@ -1,4 +1,4 @@
-"""Words and word pieces: examples in many scripts, and properties that hold for any text and any tokeniser."""
+"""Tokens are grouped into words in examples of many scripts, and by properties that hold for any text and tokeniser."""
 
 import itertools
 import re
@@ -26,7 +26,7 @@ from selfattn.words import (
 
 
 def character_tokenizer() -> Tokenizer:
-    """BPE over characters after NFKC, with a few merges and one token for a run of what it doesn't know."""
+    """A BPE tokeniser over characters after NFKC, with a few merges, and one token for a run of unknown characters."""
     merges = [("t", "h"), ("th", "e"), ("1", ","), ("/", "r"), ("银", "行")]
     pieces = ["<unk>", *"abcdefghijklmnopqrstuvwxyz0123456789.,/银行河в", *("".join(pair) for pair in merges)]
     model = models.BPE({piece: at for at, piece in enumerate(pieces)}, merges, unk_token="<unk>", fuse_unk=True)
@@ -38,7 +38,7 @@ def character_tokenizer() -> Tokenizer:
 
 BACKENDS = {kind: make().backend_tokenizer for kind, make in TOKENIZERS.items()} | {"characters": character_tokenizer()}
 
-# Letters of many scripts, marks, digits, joiners, punctuation, emoji, white space and controls: what people paste.
+# What people paste: letters of many scripts, marks, digits, joiners, punctuation, emoji, white space and controls.
 SPELLED = (
     "river bank The didn't well-known naïve İstanbul ﬁ ß Ω 河 岸 ไทย हिन्दी عربي 42 ½ ₂ . , ' - -- ’ … “ $ _ ## Ġ ▁ "
     "[CLS] <s> 😀 ❤️ 👩\u200d🚀 \ufffd e\u0301 \u0301 می\u200cخواهم 1,000 /river 24/7 .com 👍🏽 🇩🇪 1️⃣ река "
@@ -48,7 +48,7 @@ BETWEEN = [" ", "  ", "\n", "\t", "\u00a0", "\u200b", "\x00", "\x85"]
 PIECES = st.sampled_from([*SPELLED.split(" "), *BETWEEN])
 TEXTS = st.lists(PIECES | st.characters(exclude_categories=["Cs"]), max_size=12).map("".join)
 
-WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Unicode's white space: Python counts four controls as such, too
+WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Unicode's white space, without four controls that Python adds
 in_any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
 
 
@@ -82,7 +82,7 @@ def test_the_rule_in_examples(text, words):
 
 @given(TEXTS)
 @in_any_time
-def test_only_white_space_is_in_no_word(text):
+def test_every_character_but_white_space_is_in_a_word(text):
     for spans in (character_spans(text), [unit.span() for unit in UNITS.finditer(text)]):
         covered = [at for start, stop in spans for at in range(start, stop)]
         assert covered == [at for at, character in enumerate(text) if not WHITE.fullmatch(character)]
@@ -104,7 +104,7 @@ def test_no_character_is_lost_and_pooled_rows_still_sum_to_one(kind, text):
         assert len(owners) == bool(characters)
         assert all(characters <= {*range(*word.span)} for word in owners)
         read |= characters
-    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # one that is read at all is whole
+    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or no token reads it
         holders = [word for word in words if word.at <= start and stop <= word.span[1]]
         assert len(holders) == (not read.isdisjoint(range(start, stop)))
     n = len(found.ids)
@@ -153,7 +153,7 @@ def test_emoji_are_words_and_signs_are_not():
 
 
 def test_pooling_by_hand():
-    # "riverbank" is positions 1 and 2: to it the sum, from it the mean.
+    # "riverbank" has positions 1 and 2: a weight to it is the sum, one from it the mean.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])
     assert groups == [(0,), (1, 2)]
@@ -189,13 +189,13 @@ def test_units_that_share_a_token_are_one_word():
     words = token_words(text, offsets, [False] * 10)
     assert [word.text for word in words] == text.split()
     assert [(word.start, word.stop, word.at) for word in words] == [(n, n + 1, at) for n, at in enumerate(starts)]
-    # Two tokens that overlap in a sign make one word of four units; white space between them belongs to it.
+    # Two tokens that overlap in "/" make one word of four units, with the white space between them.
     assert token_words("of the/of it", [(0, 7), (6, 9), (10, 12)], [False] * 3) == [
         Word("of the/of", 0, 2), Word("it", 2, 3)
     ]  # fmt: skip
 
 
-def test_finding_and_sharing():
+def test_shared_words():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
     assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma is no word to compare
