@@ -1,1 +1,1 @@
-"""Numbers about heads and vectors: tensors in, tensors out, no tables and no pictures."""
+"""Compute numbers about heads and vectors, from tensors to tensors."""

@@ -1,8 +1,8 @@
-"""Two encoders on one sentence, word by word; the words that two sentences share.
+"""Compare two encoders on one sentence, word by word; find the words that two sentences share.
 
 Words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib). Different
-encoders cut a text into different tokens, so they meet at its words, by their characters. Two checkpoints of one architecture,
-say before and after fine-tuning, see the same tokens, and each head has a counterpart.
+encoders cut a text into different tokens, so they are compared on its words, which are matched by their characters. Two
+checkpoints of one architecture, such as before and after fine-tuning, see the same tokens, and each head has a counterpart.
 """
 
 import os
@@ -28,7 +28,7 @@ Match = tuple[int | None, int | None]  # places in the first and the second sequ
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """A head of each of two encoders on the words that both read, special tokens left out."""
+    """A head of each of two encoders on the words that both read, without special tokens."""
 
     words: tuple[str, ...]  # k
     first: Tensor  # (k, k)
@@ -42,9 +42,9 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Heads (layer, head) of two encoders on one text, on the words that both have. Raises ValueError for two texts.
+    """Compare heads (layer, head) of two encoders on the words of one text that both read. Raises ValueError for two texts.
 
-    Words that share characters, such as "24/7" and its parts, are one.
+    Words that share characters, such as "24/7" and its parts, count as one.
     """
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Two encoders are compared on one text, got {first.text!r} and {second.text!r}.")
@@ -65,7 +65,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Why two encoders' heads are no counterparts of one another, or "" where they are."""
+    """Return the reason why two encoders' heads are no counterparts of one another, or "" if they are."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -76,7 +76,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Two encoders' names, as short as tells one from the other: two folders called "final" by the ends of their paths."""
+    """Return two encoders' names, as short as they can be and still differ; equal folder names get more of their paths."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
@@ -90,9 +90,9 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
     """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
-    shift: instead from those of the head so many places on in its layer, in a circle. For each token the half sum of the
-    absolute differences of its row (total variation), then the mean over the tokens that aren't special. Raises ValueError where
-    the tokens differ.
+    A token's distance is half the sum of the absolute differences of its two rows (total variation); a head's is the mean over
+    the ordinary tokens. shift: compare with the head so many places further in the layer, cyclically, as a baseline. Raises
+    ValueError if the tokens differ.
     """
     if first.ids != second.ids:
         raise ValueError("Heads are compared one by one on the same tokens; these two encodings have different ones.")
@@ -105,9 +105,9 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match two sequences in order: every place of both, once. anchor: two places that belong together.
+    """Match two sequences in order, with every place of both once. anchor: two places that must match.
 
-    Where a run of one has no match in the other, the first sequence's places come first.
+    Places without a match come in order, those of the first sequence before those of the second.
     """
     if anchor is not None:
         i, j = anchor
@@ -115,7 +115,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
         moved = [(a if a is None else a + i + 1, b if b is None else b + j + 1) for a, b in after]
         return [*align(first[:i], second[:j]), anchor, *moved]
     pairs: list[Match] = []
-    # autojunk would drop words that are frequent in a long text.
+    # autojunk would ignore words that are frequent in a long text.
     for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip(range(a, a_stop), range(b, b_stop))
@@ -125,29 +125,29 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Each encoding's words, those put together that reach over one word of the other."""
+    """Return each encoding's words, with those joined that a single word of the other covers."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
         for start, stop in merged(word.span for words in both for word in words):
-            for words, own in zip(both, found):
+            for words, joined in zip(both, found):
                 if within := [word for word in words if start <= word.at < stop]:
-                    own.append(run_of(within, [p for word in within for p in word.positions]))
+                    joined.append(run_of(within, [p for word in within for p in word.positions]))
     return found
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return the keys that match words of two encoders: their place in the text; of a token in no word its label."""
+    """Return the keys by which rows of two encoders match: a word's place in the text, or the label of a token in no word."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
-    """The words of both sentences, the rarest first: "crane" before "the", whatever the language.
+    """Return the words that both sentences have, the rarest first: "crane" before "the", in any language.
 
-    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number. Sentences that
-    share no word: the runs of letters that they share in a script without spaces. named: comes last where it has a place in
-    both, but is none of these: such a run of several tokens.
+    A vocabulary is ordered by frequency, so a rare word has many pieces, or one with a high number. If the sentences share no
+    word, return the runs of letters that they share in a script without spaces. named: a word or run to add at the end if both
+    sentences have it.
     """
 
     def rarity(text: str) -> tuple[int, int]:

@@ -1,8 +1,8 @@
-"""The cosine of two sentences as a sum over pairs of words, exact for an embedder that averages all tokens.
+"""Split the cosine of two sentences into parts of pairs of words, exactly, for an embedder that averages all tokens.
 
 With mean pooling, cos(a, b) is the sum over tokens i of a, j of b of h_i . h_j / (n m |a| |b|): h the last hidden states, a and
-b their means, n and m the numbers of tokens. A word's part is the sum over its tokens. It accounts for the sum, not for causes:
-attention has mixed all words into each last hidden state. `hidden_cosines` has the effects of hiding words.
+b their means, n and m the numbers of tokens. The part of two words is the sum over their tokens. Parts account for the sum, not
+for causes, because attention has mixed all words into each last hidden state. `hidden_cosines` has the effects of hiding words.
 """
 
 from dataclasses import dataclass
@@ -22,23 +22,21 @@ from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.words import numbered
 
 SPECIAL = "special"  # the row and the column of all tokens that are in no word
-WHOLE = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
+AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CosineParts:
-    """The cosine of two sentences, and its split into pairs of words."""
+    """The cosine of two sentences, and its parts by pairs of words."""
 
     a: Encoding
     b: Encoding
     cosine: float  # of the two sentence vectors
-    table: (
-        Tensor  # (n_words_a + 1, n_words_b + 1), float64: sums to the cosine; the last row and column: special tokens
-    )
+    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64, with the cosine as its sum; last row and column: special tokens
 
     @cached_property
     def interaction(self) -> Tensor:
-        """(n_words_a, n_words_b): part minus row mean minus column mean plus grand mean, special tokens left out."""
+        """Part minus row mean minus column mean plus grand mean, without special tokens: (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
@@ -54,27 +52,21 @@ class CosineParts:
 
     @cached_property
     def parts(self) -> pd.DataFrame:
-        """A row a pair: word_a, word_b (repeated ones numbered, "the (2)"), part, interaction (NaN with special tokens)."""
-        rows, columns = ([*numbered([word.label for word in own.words]), SPECIAL] for own in (self.a, self.b))
-        whole = torch.full_like(self.table, torch.nan)
-        whole[:-1, :-1] = self.interaction
-        return pd.DataFrame(
-            {
-                "word_a": [row for row in rows for _ in columns],
-                "word_b": columns * len(rows),
-                "part": self.table.flatten().tolist(),
-                "interaction": whole.flatten().tolist(),
-            }
-        )
+        """A row for each pair: word_a, word_b (numbered if repeated, "the (2)"), part, interaction (NaN for special tokens)."""
+        rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
+        interaction = torch.full_like(self.table, torch.nan)
+        interaction[:-1, :-1] = self.interaction
+        pairs = pd.DataFrame(product(rows, columns), columns=["word_a", "word_b"])
+        return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """The pairs of words, (place in a, place in b), of the largest interaction above 0; no punctuation.
+        """Return the pairs of words, (place in a, place in b), with the largest interactions above 0; no punctuation.
 
         a, b: only pairs with the word at this place.
         """
         named = [
-            [at for at, word in enumerate(own.words) if not word.is_punctuation and only in (None, at)]
-            for own, only in ((self.a, a), (self.b, b))
+            [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
+            for side, only in ((self.a, a), (self.b, b))
         ]
         pairs = [(i, j) for i, j in product(*named) if self.interaction[i, j] > 0]
         return sorted(pairs, key=lambda pair: -float(self.interaction[pair]))[:most]
@@ -83,13 +75,13 @@ class CosineParts:
 def cosine_parts(
     encoder: Encoder, a: str | Encoding, b: str | Encoding, *, pooling: Pooling | None = None
 ) -> CosineParts:
-    """Split the cosine of two sentences into pairs of words.
+    """Split the cosine of two sentences into parts of pairs of words.
 
-    pooling: None, the one in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
+    pooling: None: that of the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
     for a text that would be cut.
     """
     pooling = pooling or load_pooling(encoder)
-    if pooling.mode not in WHOLE:
+    if pooling.mode not in AVERAGES:
         raise NoPooling(
             f"{encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}): its cosine has one pair and "
             "nothing to split. Expected mean pooling. Take an encoder with it, or ask what hiding each word does."
@@ -111,19 +103,20 @@ def cosine_parts(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVector:
-    """A sentence's vector, of length 1, in place of a target's number."""
+    """A target whose "number" is the sentence's vector, of length 1."""
 
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) -> (..., d_model)."""
+        """Return the unit vector: (..., p, d_model) -> (..., d_model)."""
         return normalize(states.mean(dim=-2), dim=-1)
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """The cosine with words hidden from everything: (n_words_a + 1, n_words_b + 1), the first row and column with none hidden.
+    """Return the cosine with each pair of words hidden from everything: (n_words_a + 1, n_words_b + 1).
 
-    [i + 1, j + 1]: word i of a and word j of b; NaN where no token of the vector would be left. Raises TextError.
+    [i + 1, j + 1]: word i of a and word j of b are hidden; row 0 and column 0: none. NaN if no token of a sentence's vector would
+    be left. Raises TextError.
     """
     vectors = []
     for half, side in enumerate((a, b)):

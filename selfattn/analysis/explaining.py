@@ -1,11 +1,11 @@
-"""Which words, sentences and heads an encoder's own answer rests on: each hidden or removed, and the answer looked at again.
+"""Measure which words, sentences and heads an encoder's own answer rests on: hide or remove each, and compare the answers.
 
-The answer is a target, one number (targets.py). A word is hidden from everything, as padding is, and each is run; heads are
-ranked by gradient, and those that lead are run. What it doesn't say: single words don't add up, so all of them hidden at once
-stands beside the sum; without a word or a head the others run on what they were not trained for.
-Of a long text each sentence is hidden whole first. Its noise level is the largest effect of 19 draws of at least as many tokens,
-in words from anywhere in its segment: a sentence that is no more than its number of words passes it once in 20. Sentences that
-say the same thing cover for one another, so neither may pass.
+The answer is a target, one number (targets.py). Each word is hidden from everything, as padding is. Heads are ranked by gradient,
+and the leading ones are removed in a pass each. Limits: effects of single words don't add up, so `together` has the effect of all
+at once; and without a word or a head, the model runs on inputs that it wasn't trained on.
+In a long text each sentence is hidden first. Its noise level is the largest effect of 19 random draws of words from its segment,
+with at least as many tokens, so a sentence with no more effect than random words passes it once in 20. Two sentences with the
+same content replace one another, so neither may pass.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (by gradient).
 """
@@ -26,30 +26,30 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
-OPENED = 8  # sentences whose words are hidden one by one
+OPENED = 8  # sentences of a long text whose words are hidden one by one
 NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target in one sentence, and by how much it changes: negative, it is less without the word or the head."""
+    """A target in one sentence, and its changes: a negative effect means a smaller number without the word or the head."""
 
     sentence: Tokens
     target: Target
-    number: float  # as it is
-    words: tuple[Word, ...]  # that can be hidden: not the one that is asked about
-    effect: Tensor  # (n_words,): with each word hidden from everything
-    together: float  # with all of them hidden at once; NaN where nothing would be left
-    by_gradient: Tensor  # (n_layers, n_heads): without each head, to first order; NaN where heads can't be removed
-    heads: Tensor  # (n_layers, n_heads): the same, run; NaN for those that weren't
+    number: float  # of the unchanged sentence
+    words: tuple[Word, ...]  # that were hidden: never the target's word
+    effect: Tensor  # (n_words,): of hiding each word from everything
+    together: float  # effect of hiding all of them at once; NaN if nothing would be left
+    by_gradient: Tensor  # (n_layers, n_heads): of removing each head, to first order; NaN if heads can't be removed
+    heads: Tensor  # (n_layers, n_heads): of removing each head, exact; NaN for heads that weren't run
     notes: tuple[str, ...]
-    sentences: tuple[Sentence, ...] = ()  # that were hidden whole
-    by_sentence: Tensor = NONE  # (n_sentences,): with each hidden; NaN where nothing would be left
+    sentences: tuple[Sentence, ...] = ()  # that were hidden
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each; NaN if nothing would be left
     level: Tensor = NONE  # (n_sentences,): its noise level; NaN in a segment of fewer than three sentences
 
     @property
     def order(self) -> list[int]:
-        """The words by the size of their effect, the largest first; no punctuation."""
+        """The places of the words by the size of their effect, the largest first; no punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
@@ -61,30 +61,21 @@ class Explained:
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The sentences at or above their noise level, the largest effect first."""
+        """The places of the sentences at or above their noise level, the largest effect first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
     @property
     def sentence_frame(self) -> pd.DataFrame:
-        """A row a sentence: place, text, segment, start, stop (tokens), effect, level, named, opened (its words were hidden)."""
-        named, words = {*self.named}, {*self.words}
-        columns = ["place", "text", "segment", "start", "stop", "effect", "level", "named", "opened"]
-        rows = [
-            (
-                at,
-                s.text,
-                s.segment,
-                s.positions[0],
-                s.positions[-1] + 1,
-                effect,
-                level,
-                at in named,
-                not words.isdisjoint(s.words),
-            )
-            for at, (s, effect, level) in enumerate(zip(self.sentences, self.by_sentence.tolist(), self.level.tolist()))
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        """A row for each: place, text, segment, start, stop (tokens), effect, level, named, opened (its words were hidden)."""
+        columns = ["place", "text", "segment", "start", "stop"]
+        rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
+        return pd.DataFrame(rows, columns=columns).assign(
+            effect=self.by_sentence.tolist(),
+            level=self.level.tolist(),
+            named=[at in self.named for at in range(len(rows))],
+            opened=[not {*self.words}.isdisjoint(sentence.words) for sentence in self.sentences],
+        )
 
 
 def explain(
@@ -97,11 +88,11 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word of a sentence from everything, and remove heads, and see how its target changes.
+    """Hide each word of a sentence from everything and remove heads, and return how its target changes.
 
-    sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. words: those that are hidden (None: each). sentences: of
-    `sentences_of`; each is hidden first, and then only the words of the eight whose effects are largest. heads: those that are
-    run (None: the eight that lead by gradient). progress(done, total) counts passes over sentences and words. Raises TextError.
+    sentence: of `Encoder.tokenize` or `encode`. target: of targets.py. words: to hide (None: each). sentences: of `sentences_of`;
+    each is hidden first, and then only the words of the eight with the largest effects. heads: to remove in a pass each (None:
+    the eight that lead by gradient). progress(done, total) counts passes over sentences and words. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -133,19 +124,19 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """The change of the target with each sentence hidden, but for a word that is asked about; and its noise level."""
-    draws, own = draws_for(tokens, sentences)
-    asked = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
-    hidden = [[p for p in each if p not in asked] for each in ((), *(each.positions for each in sentences), *draws)]
+    """Return the effect of hiding each sentence, except the target's word, and its noise level: (n_sentences,) each."""
+    draws, places = draws_for(tokens, sentences)
+    kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
+    hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]
     values = changed(encoder, tokens, target, hidden, progress=progress)
     effect, drawn = (values[1:] - values[0]).tensor_split([len(sentences)])
-    return effect, torch.stack([drawn[place].abs().amax() if place else effect.new_tensor(torch.nan) for place in own])
+    return effect, torch.stack([drawn[at].abs().amax() if at else effect.new_tensor(torch.nan) for at in places])
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """What removing each head would do to the target, to first order in what it hands every token: (n_layers, n_heads).
+    """Return the effect of removing each head on the target, to first order in the head's output: (n_layers, n_heads).
 
-    Raises NotRecomputable where heads can't be removed or the encoder can't be differentiated.
+    Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
     """
     everywhere = tuple(range(len(sentence.ids)))
     at = list(target.positions)
@@ -154,12 +145,12 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """The target without each of these heads, alone: its output is zero at every position. Raises NotRecomputable."""
+    """Return the target without each of these heads in turn: its output is zero at every position. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 
 
 def leading_heads(encoder: Encoder, by_gradient: Tensor) -> list[Head]:
-    """The eight heads of the largest effect by gradient, whichever its sign, (n_layers, n_heads)."""
+    """Return the eight heads with the largest absolute effects. by_gradient: (n_layers, n_heads)."""
     order = by_gradient.abs().flatten().argsort(descending=True, stable=True)
     return [encoder.all_heads[at] for at in order[:LEADING].tolist()]

@@ -1,4 +1,4 @@
-"""Numbers about attention weights and word vectors; `MEASURES`: every number by which heads are compared, a record each."""
+"""Measures of attention weights and word vectors. `MEASURES` has a record of every measure by which heads are compared."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,20 +12,19 @@ from selfattn.encoders.placed_word import PlacedWord
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Shannon entropy over the keys, in bits: 0 (one key) to log2(n) (uniform). (..., n_key) -> (...)"""
+    """Return the Shannon entropy over the keys, in bits: 0 (one key) to log2(n) (uniform). (..., n_key) -> (...)"""
     return -(weights * weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()).sum(dim=-1)
 
 
 def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
-    """The share of each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
+    """Return the share of each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
     return weights[..., torch.tensor(special)].sum(dim=-1)
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Weights over the ordinary tokens only, each row renormalised to 1, and how much weight that hid.
+    """Return the weights between ordinary tokens, with each row scaled to sum 1, and each row's weight on special tokens.
 
-    weights (..., n_query, n_key); the columns and rows of special tokens are removed: (..., m, m), and (..., m).
-    A row with all its weight on special tokens stays all zeros.
+    (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
     """
     ordinary = ~torch.tensor(special)
     rows = weights[..., ordinary, :]
@@ -35,7 +34,7 @@ def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tens
 
 
 def similarity(first: Tensor, second: Tensor) -> Tensor:
-    """Cosine of two (stacks of) vectors, -1 to 1. (..., d) -> (...)"""
+    """Return the cosine of two (stacks of) vectors, -1 to 1. (..., d) -> (...)"""
     return cosine_similarity(first.double(), second.double(), dim=-1).float()
 
 
@@ -46,19 +45,19 @@ def mean_distance(weights: Tensor) -> Tensor:
 
 
 def ordinary_rows(encoding: Encoding) -> list[int]:
-    """The positions of the tokens that aren't special; all positions where every token is."""
+    """Return the positions of the tokens that aren't special, or all positions if every token is special."""
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
 def head_average(encoding: Encoding, layer: int) -> Tensor:
-    """The mean of a layer's attention weights over its heads, (n, n); rows still sum to 1."""
+    """Return the mean of a layer's attention weights over its heads: (n, n); rows still sum to 1."""
     return encoding.weights(layer).mean(0)
 
 
 def rollout(encoding: Encoding) -> Tensor:
-    """Return how attention alone would pass information on through the layers: (n_layers, n, n).
+    """Return how attention alone would pass information through the layers: (n_layers, n, n).
 
-    Row i of layer l: how much of each input token is left in token i after layer l. Rows sum to 1. Each layer is half its
+    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer counts as half its
     attention, averaged over the heads, and half the identity (the residual stream).
     (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
     """
@@ -70,10 +69,10 @@ def rollout(encoding: Encoding) -> Tensor:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word in A, in B and, where there is one, in a control that means what A means."""
+    """A word in the sentences A and B and, if there is one, in a control sentence of A's sense."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
-    run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages keep what was run before
+    run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages pass a cached one
 
     @property
     def cosine(self) -> float:
@@ -82,27 +81,22 @@ class Compared:
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return the change of the cosine of A's vector and the other's, without each head: (n_layers, n_heads)."""
+        """Return the change of the cosine of A's and the other's vectors without each head: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for every head. Pages, their files and the notebook offer those of `MEASURES`."""
+    """A measure of every head. Pages, their files and the notebook offer those of `MEASURES`."""
 
     name: str  # in pickers, addresses and tables
-    unit: str  # "bits" ...; "" a part of the weight; "effect" a change of the cosine
+    unit: str  # "bits" ...; "": a share of the weight; "effect": a change of the cosine
     of: str  # "text": (weights (..., n, n), encoding) -> (...); "word": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
-    beside: tuple[str, ...] = ()  # its own name and, last, that of the same measure for the control
+    label: str  # its name for a reader
+    beside: tuple[str, ...] = ()  # its own name, and last that of the same measure for the control
     needs_control: bool = False
-    tells: str = ""  # of a head, in words; "": its name
-
-    @property
-    def label(self) -> str:
-        """Its name for a reader."""
-        return self.tells or self.name
 
     @property
     def signed(self) -> bool:
@@ -110,7 +104,7 @@ class Measure:
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """A measure of a word and those beside it, by name, in one order: (n_layers, n_heads) each."""
+        """Return a word's measure and those beside it, by name: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -121,7 +115,7 @@ def _own_rows(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """The share on the token so many places on. A row that has none there is left out of the mean."""
+    """Return a function for the mean weight on the token so many places further, over the rows that have such a token."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -141,40 +135,40 @@ MEASURES = {measure.name: measure for measure in (
     Measure(
         "entropy", "bits", "text", lambda weights, encoding: entropy(_own_rows(weights, encoding)).mean(dim=-1),
         f"How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally. {OF_ROWS}",
-        tells="how widely it looks",
+        "how widely it looks",
     ),
     Measure(
         "distance", "tokens", "text",
         lambda weights, encoding: mean_distance(weights)[..., ordinary_rows(encoding)].mean(dim=-1),
         f"How far away the weight lies, in tokens. {OF_ROWS}",
-        tells="how far it looks",
+        "how far it looks",
     ),
     Measure(
         "special tokens", "", "text",
         lambda weights, encoding: special_share(_own_rows(weights, encoding), encoding.special).mean(dim=-1),
         f"The share of the weight on special tokens. {OF_ROWS}",
-        tells="weight on special tokens",
+        "weight on special tokens",
     ),
     *(
-        Measure(name, "", "text", _beside(offset), f"The share of the weight on {place}. {OF_ROWS}", tells=f"weight on {place}")
+        Measure(name, "", "text", _beside(offset), f"The share of the weight on {place}. {OF_ROWS}", f"weight on {place}")
         for name, offset, place in (
             ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
         )
     ),
     Measure(
-        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", ("effect", "control"),
-        tells="effect of removing it",
+        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", "effect of removing it",
+        ("effect", "control"),
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
-        f"{REMOVED}, of A and a control, a sentence of the same sense.", ("effect", "control"), needs_control=True,
-        tells="effect of removing it, in the control",
+        f"{REMOVED}, of A and a control, a sentence of the same sense.", "effect of removing it, in the control",
+        ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """The measures that a text has with these beside it ("B", "control"), by name."""
+    """Return the measures, by name, that can be computed for a text with these sentences beside it ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -183,11 +177,11 @@ def offered(beside: Collection[str]) -> dict[str, Measure]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Every measure of a text for heads' weights (..., n, n), by its name in `MEASURES`: (...) each."""
+    """Compute every measure of a text for heads' weights (..., n, n), by its name in `MEASURES`: (...) each."""
     return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:
-    """`row_measures` of every head, (n_layers, n_heads) each; one layer's maps are held at a time."""
+    """Compute `row_measures` of every head, (n_layers, n_heads) each, with one layer's maps in memory at a time."""
     layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

@@ -1,6 +1,6 @@
-"""Named patterns of attention heads, each with a threshold that a head must reach before it is called by the name.
+"""Named patterns of attention heads, each with the threshold that a head must reach to have the name.
 
-Source: the patterns of Clark et al. 2019, "What Does BERT Look At?", section 3; the thresholds are ours.
+Source: Clark et al. 2019, "What Does BERT Look At?", section 3, for the patterns; the thresholds are ours.
 """
 
 import math
@@ -12,7 +12,7 @@ from torch import Tensor
 from selfattn.analysis.measures import ordinary_rows, row_measures
 from selfattn.encoders.encoding import Encoding
 
-# name: (what it means, the threshold)
+# name: (meaning, threshold)
 PATTERNS = {
     "previous token": ("at least half of the weight on the token before", 0.5),
     "next token": ("at least half of the weight on the token after", 0.5),
@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's nearness to a named pattern: a share of its weight, 0 to 1, against the threshold."""
+    """How near a head is to a named pattern: a share of its weight, 0 to 1, and the threshold."""
 
     name: str
     meaning: str
@@ -34,12 +34,12 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """True if the head may be called by this name in this sentence."""
+        """True if the head has this pattern in this sentence."""
         return self.value >= self.threshold
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return the nearness of heads' weights (..., n, n) to each named pattern, in the order of PATTERNS: (...), 0 to 1 each."""
+    """Return how near heads' weights (..., n, n) are to each pattern, in the order of PATTERNS: (...), 0 to 1 each."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -49,11 +49,11 @@ def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
 
 
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
-    """Every named pattern for one head's weights (n, n), the nearest (value / threshold) first."""
+    """Return every pattern for one head's weights (n, n), the nearest (value / threshold) first."""
     return nearest_first({name: float(value) for name, value in pattern_values(weights, encoding).items()})
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Every named pattern beside its threshold, the nearest (value / threshold) first."""
+    """Return every pattern with its value and threshold, the nearest (value / threshold) first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

@@ -1,7 +1,7 @@
-"""Remove heads, in both sentences, and see what that does to the cosine of a word's two vectors.
+"""Measure the effect of removing heads, in both sentences, on the cosine of a word's two vectors.
 
-The effect is the cosine after minus the cosine before: positive where the vectors come closer without the head, so that the
-head sets them apart. Effects have both signs and don't add up over heads.
+The effect is the cosine after minus the cosine before. It is positive if the vectors come closer without the head, so that the
+head separates them. Effects have both signs and don't add up over heads.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 
@@ -25,9 +25,9 @@ def removal_effect(
 ) -> Tensor:
     """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
 
-    The cosine without the head minus the cosine with it, on the last hidden state. how ("zero" or "mean") and heads, for
-    (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,
-    TextError.
+    The change is the cosine without the head minus the cosine with it, of last hidden states. how ("zero" or "mean") and heads
+    (the result is then (len(heads),)) are as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences.
+    Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [
@@ -39,5 +39,5 @@ def removal_effect(
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
+    """Return the cosine of two vectors after a change, (..., d) each, minus their cosine before, (d,) each: (...)."""
     return similarity(*after) - similarity(*before)

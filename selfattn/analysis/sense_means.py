@@ -1,4 +1,4 @@
-"""A word's senses as means: of its last unit vectors in labelled sentences, one a sense; and the way between them."""
+"""A word's senses as means of its last unit vectors over labelled sentences, and the way from one sense to the others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.words import fold
 
-PER_SENSE = 4  # rows at least
-WITHIN = 0.95  # of the labelled rows are nearer to their sense's mean than a sentence may be
+PER_SENSE = 4  # least number of rows of a sense
+WITHIN = 0.95  # a sentence fits a sense if it is nearer to the mean than this share of the labelled rows
 
 
 class LabelledRow(NamedTuple):
@@ -24,26 +24,28 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # along its own way between the senses, itself left out of its mean; as in `WayBetweenSenses`
+    place: float  # on its way between the senses, as in `WayBetweenSenses`, without itself in its sense's mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SenseMeans:
-    """A word's senses in labelled sentences, by one encoder."""
+    """A word's senses in labelled sentences, for one encoder."""
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
-    within: float  # the squared distance from their own sense's other rows' mean under which 95 % of the rows lie
+    within: (
+        float  # for 95 % of the rows, the squared distance from the mean of their sense's other rows is at most this
+    )
     rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token numbers
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
-        """From a sentence's own sense to the others. unit (d_model,): the word's last unit vector in it.
+        """Return the way from a sentence's sense to the others. unit (d_model,): the word's last unit vector in the sentence.
 
-        A labelled sentence has the sense of its label, and is left out of its mean; any other the one whose mean is nearest.
+        A labelled sentence has the sense of its label, and isn't counted in its mean. Another has the sense of the nearest mean.
         """
-        once = len(sentence.places(self.word)) == 1  # as in every labelled row
+        once = len(sentence.places(self.word)) == 1  # true for every labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
         if row is not None:
             own = self.senses.index(row.sense)
@@ -65,20 +67,20 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The way of a word in a sentence from its own sense's mean to the mean of the other senses' means."""
+    """The way of a word in a sentence from its sense's mean to the mean of the other senses' means."""
 
-    sense: str  # that the sentence is taken for: its label, or the nearest
-    nearest: str  # the sense of the nearest mean, whatever the label
+    sense: str  # the sentence's label or, without a label, `nearest`
+    nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # of the sentence along the axis: 0 at its own sense's mean, 1 at the mean of the others
+    place: float  # of the sentence along the axis: 0 at its sense's mean, 1 at the mean of the others
     distance: float  # squared, from the sense's mean
-    fits: bool  # whether 95 % of the labelled sentences aren't nearer to their own sense's mean
+    fits: bool  # True for a labelled sentence, and if the distance is at most `SenseMeans.within`
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """A word's senses in a table with the columns sentence, word, sense; rows of other words aren't read.
+    """Compute a word's senses from a table with the columns sentence, word, sense; rows of other words aren't read.
 
-    The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
+    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of its rows can be used.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -104,17 +106,17 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """One word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
+    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
     if list(frame.columns).count("word") == 1:
-        own = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
-        if not own.any():
+        of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
+        if not of_word.any():
             raise ValueError(f"The table has no labelled sentences of {word!r}. Label some, or leave senses out.")
-        frame = frame[own]
+        frame = frame[of_word]
     return require_rows(encoder, frame, per_sense=PER_SENSE)[0]
 
 
 def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
-    """Each word's last hidden state as a unit vector, (n, d_model) float64; a split word's is the mean of its pieces'."""
+    """Return each word's last hidden state as a unit vector, (n, d_model) float64; for a split word, the mean of its pieces."""
     encodings = encoder.encode_batch([word.sentence for word in words])
     vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
     return normalize(torch.stack(vectors).double(), dim=1)
@@ -127,10 +129,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """The sense that a word's sentence is taken for, and its last vector's cosines with those in the labelled ones of it: (n,).
+    """Return the sense of a word's sentence, and its last vector's cosines (n,) with those in the sense's labelled sentences.
 
-    rows: `rows_of` the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None
-    where it fits no sense.
+    rows: `rows_of` the table of `means`. units: `last_units`, or a cached one. The sentence itself is left out. Returns None if
+    it fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

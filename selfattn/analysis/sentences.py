@@ -1,4 +1,4 @@
-"""The sentences of a text, and draws of as many of its words, beside which hiding a sentence is judged."""
+"""Split a text into sentences, and draw random words, with which the effect of hiding a sentence is compared."""
 
 import math
 from collections import Counter
@@ -14,12 +14,12 @@ from selfattn.words import Span, Word
 
 Positions = tuple[int, ...]
 
-LONG, SENTENCES = 64, 3  # tokens and sentences from which on a text is long
-DRAWS = 19  # the largest of so many is passed by chance once in 20
-STEP = 1.5  # a sentence shares its draws with others of up to so many times fewer tokens
+LONG, SENTENCES = 64, 3  # a long text has more tokens than this, and at least so many sentences
+DRAWS = 19  # chance passes the largest of 19 once in 20
+STEP = 1.5  # a sentence shares its draws with sentences of up to so many times fewer tokens
 
-# The end: . ! ? or ... with the quotation marks and brackets that follow, before a blank and no lower-case letter. No end: after
-# a single letter and the common short forms. In Chinese and Japanese their own full stops; everywhere a line break.
+# A sentence ends with . ! ? or ... and the quotation marks and brackets that follow, before a blank and no lower-case letter, but
+# not after a single letter or a common short form. In Chinese and Japanese it ends with their full stops; a line break ends any.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -33,7 +33,7 @@ class Sentence:
 
     text: str
     at: int  # its first character in its segment
-    segment: int  # 1: in the second of two texts
+    segment: int  # 0, or 1 in the second of two texts
     words: tuple[Word, ...]
 
     @property
@@ -43,7 +43,7 @@ class Sentence:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """The (start, stop) characters of each sentence, blanks around it left out."""
+    """Return the (start, stop) characters of each sentence, without the blanks around it."""
     ends = [0, *(end.end() for end in END.finditer(text)), len(text)]
     parts = ((start, text[start:stop]) for start, stop in pairwise(ends))
     return [
@@ -52,7 +52,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
-    """The sentences of both segments that have words; a word belongs to the one in which it begins."""
+    """Return the sentences of both segments that have words. A word belongs to the sentence in which it begins."""
     found = []
     for segment, (text, words) in enumerate(zip((tokens.text, tokens.pair or ""), tokens.words_of)):
         spans = sentence_spans(text)
@@ -64,20 +64,20 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Whether its sentences are hidden before its words: of more than 64 tokens, and three sentences or more in one segment."""
+    """Return True for a text of more than 64 tokens with three or more sentences in a segment: its sentences are hidden first."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """The segments of three sentences or more: of fewer, any draw would be most of the text."""
+    """Return the segments with three or more sentences. With fewer, any draw would be most of the text."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Random draws of words with at least as many tokens as each sentence has; and each sentence's own 19 of them.
+    """Draw random words with at least as many tokens as each sentence; return all draws, and the slice of 19 for each sentence.
 
-    None for a sentence of a segment without levels. Sentences of like length share their draws. The seed is fixed.
+    The slice is None in a segment without levels. Sentences of similar length share their draws. The seed is fixed.
     """
     levels, found, places = segments_with_levels(sentences), [], {}
     kinds = [(each.segment, _rounded(len(each.positions))) for each in sentences]
@@ -89,12 +89,12 @@ def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Posit
 
 
 def _rounded(size: int) -> int:
-    """A number of tokens, rounded up to a step that sentences of like length share."""
+    """Round a number of tokens up to a step, so that sentences of similar length share it."""
     return math.ceil(STEP ** math.ceil(math.log(size, STEP)))
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """19 times the positions of words in a random order, until there are so many; of all words where there are fewer."""
+    """Return 19 draws: the positions of random words with at least `size` tokens, or of all words if there are fewer."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

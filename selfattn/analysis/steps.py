@@ -1,8 +1,7 @@
-"""One head's steps for one text: from what the layer reads to what the head adds, each with its error.
+"""Compute one head's steps for one text, from the layer's input to the head's output, each with its error.
 
-Nothing is taken from the model after the layer's input: each step is computed from the one before it, and compared with what
-the model hands out: the query, key and value that its attention received, its eager weights, and the context that its fast
-attention call returned.
+Each step is computed from the one before it, and only the layer's input is taken from the model. Steps are compared with the
+query, key and value that the model's attention received, its eager weights, and the context of its fast attention call.
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
 
@@ -26,28 +25,28 @@ class Step:
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights
-    own: Tensor | None  # the model's own, of the same shape; None where it is the model's own already
-    own_from: str  # where that comes from, in words
+    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are the model's
+    own_from: str  # their source, in words
 
     @property
     def error(self) -> float | None:
-        """The largest difference to the model's own."""
+        """The largest difference to the model's numbers."""
         return None if self.own is None else float((self.values.double() - self.own.double()).abs().max())
 
     @property
     def size(self) -> float:
-        """The largest number of the step by absolute value, to hold the error against."""
+        """The largest absolute number of the step, to compare the error with."""
         return float(self.values.abs().max())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:
-    """All steps of one head in order, and the trace they make up."""
+    """All steps of one head in order, and their trace."""
 
     steps: tuple[Step, ...]
     trace: AttentionTrace
-    projected: Projected | None  # None where the projections aren't known
-    note: str  # what is particular about this encoder, or why the steps start at query, key and value
+    projected: Projected | None  # None if the projections aren't known
+    note: str  # about this encoder's family, or why the steps start at query, key and value
 
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)
@@ -57,16 +56,16 @@ class HeadSteps:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """One row per step: step, error (the largest difference to the model's own), size (its largest number), compared with."""
+        """A row for each step: step, error (largest difference to the model's), size (largest number), compared with."""
         rows = [(step.name, step.error, step.size, step.own_from) for step in self.steps]
         return pd.DataFrame(rows, columns=["step", "error", "size", "compared with"])
 
 
 def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> HeadSteps:
-    """All steps of one head. encoding must come from this encoder.
+    """Compute all steps of one head. encoding must come from this encoder.
 
-    Where the projections aren't known the steps start at the recorded query, key and value, and `note` says so.
-    Raises NotRecomputable for an encoder that is shown only, IndexError for a layer or head that it hasn't.
+    If the projections aren't known, the steps start at the recorded query, key and value, and `note` says so.
+    Raises NotRecomputable for an encoder that is shown only, IndexError for a layer or head that doesn't exist.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]

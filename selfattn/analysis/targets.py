@@ -1,7 +1,7 @@
-"""What may be asked of a sentence: one differentiable number of the last hidden state, and how it changes with the sentence.
+"""Targets: differentiable numbers of a sentence's last hidden states, and their values with words hidden or heads patched.
 
-A word's way, the cosine of two sentences, a class, a word in a gap. A hidden word is hidden from everything, as padding is: the
-attention mask is 0 there in every layer, positions stay, and a mean over tokens leaves it out.
+Examples: a word's place on a way, the cosine of two sentences, a class, a word in a gap. A word is hidden from everything, as
+padding is: its attention mask is 0 in every layer, positions stay the same, and a mean over tokens leaves it out.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -30,21 +30,21 @@ class Target(Protocol):
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """The number, of the last hidden states at the positions: (..., p, d_model) -> (...)."""
+        """Compute the number from the last hidden states at the positions: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # the target in each sentence
+Asked = Callable[[Tokens], Any]  # returns the target in a sentence
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """How far along a way a word's last unit vector lies, in parts of the way."""
+    """The place of a word's last unit vector along a way: 0 at the origin, 1 a way's length further."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) -> (...); NaN where the way is shorter than 1e-6."""
+        """Compute the place: (..., p, d_model) -> (...); NaN if the way is shorter than 1e-6."""
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
@@ -52,29 +52,29 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence's vector and another one's, which stands still."""
+    """The cosine, -1 to 1, of the sentence's vector and a constant one."""
 
-    positions: tuple[int, ...]  # those that the sentence's vector is the mean of
+    positions: tuple[int, ...]  # whose mean is the sentence's vector
     other: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) -> (...)."""
+        """Compute the cosine: (..., p, d_model) -> (...)."""
         return normalize(states.mean(dim=-2), dim=-1) @ normalize(self.other.to(states), dim=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """How far a class is ahead: its logit minus the largest of the others'.
+    """The lead of a class: its logit minus the largest other logit.
 
-    Of classes that don't exclude one another, or a regression's scores: its logit alone.
+    If the classes don't exclude one another, or are a regression's scores, the target is the logit alone.
     """
 
-    positions: tuple[int, ...]  # every token; of a tag, the word's
+    positions: tuple[int, ...]  # every token; for a tag, those of the word
     head: ClassHead
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) -> (...)."""
+        """Compute the lead: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]
@@ -91,36 +91,36 @@ class GapWord:
     token: int
 
     def of(self, states: Tensor) -> Tensor:
-        """(..., 1, d_model) -> (...), at most 0."""
+        """Compute the logarithmic probability: (..., 1, d_model) -> (...), at most 0."""
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """A class in each sentence, by its name in `head.labels` or its number. Raises ValueError for a class that isn't there."""
+    """Return the target of a class, by its name in `head.labels` or its number. Raises ValueError for an unknown class."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """A tag of one of the sentence's words, whose logits are the mean over its tokens."""
+    """Return the target of a tag of one of the sentence's words; its logits are the mean over the word's tokens."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Each sentence's cosine with another one, by the encoder folder's own pooling. Raises TextError."""
+    """Return the target of a sentence's cosine with another one. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """A token, by its id, in the gap of each sentence, which has the encoder's mask token once."""
+    """Return the target of a token id in the gap of a sentence, which must have the encoder's mask token once."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """The target with these positions hidden: they are no part of it. Of none left, its positions are empty."""
+    """Return the target without these positions; possibly none are left."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 
@@ -132,10 +132,10 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """The target in copies of a sentence, each with its own positions hidden from everything and its own patches: (copies,).
+    """Return the target in copies of a sentence, each with other positions hidden from everything and other patches: (copies,).
 
-    NaN where none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total)
-    counts passes. Raises TextError, NotRecomputable for patches.
+    NaN if none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total) counts
+    passes. Raises TextError, and NotRecomputable if patches are given and can't be used.
     """
     if patches is not None:
         encoder.check_patchable()
@@ -146,14 +146,14 @@ def changed(
         inputs = encoder.inputs([sentence] * len(part))
         for row, (gone, _) in enumerate(part):
             inputs["attention_mask"][row, list(gone)] = 0
-        recorder = Recorder([own for _, own in part], keep=False) if patches is not None else None
+        recorder = Recorder([patch for _, patch in part], keep=False) if patches is not None else None
         with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
             states = run(encoder.model, inputs, recorder).last_hidden_state.float()
-            own = [without(target, gone) for gone, _ in part]
-            kept = [state[list(each.positions)] for state, each in zip(states, own)]
+            targets = [without(target, gone) for gone, _ in part]
+            kept = [state[list(each.positions)] for state, each in zip(states, targets)]
             for each in kept:
                 encoder.check_finite(sentence, [each])
-            return [each.of(left).cpu() for each, left in zip(own, kept)]
+            return [each.of(left).cpu() for each, left in zip(targets, kept)]
 
     found = torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))
     values = found.new_full((len(left), *found.shape[1:]), torch.nan)

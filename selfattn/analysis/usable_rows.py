@@ -1,4 +1,4 @@
-"""Split a table into rows that can be used, each with its word placed, and others, each with a reason."""
+"""Split a table into usable rows, each with its word located in the sentence, and rejected rows, each with a reason."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -15,14 +15,14 @@ from selfattn.words import fold
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 
 P, T = ParamSpec("P"), TypeVar("T")
-# Whether a usable row is one that the encoder has run, too.
+# True: a row is usable only if the encoder can run it.
 _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """A report over a table: where the encoder breaks down over a text (NaN), once more, and then such rows are rejected.
+    """Make a report over a table again if the encoder gives NaN for a text, and then reject such rows.
 
-    Only then is each text run by itself first; that takes about as long as a report.
+    Only the second time each text is first run alone, because that takes about as long as a report.
     """
 
     @wraps(report)
@@ -51,8 +51,9 @@ def check_rows(
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
     Usable rows have `word` as `fold` spells it (in lower case) and `placed`, a PlacedWord; rejected rows have their `reason`.
-    Both keep the table's index and other columns. A word needs two senses with `per_sense` sentences each; most: how many of a
-    word are used; others: how many other words, no punctuation, its sentence needs. Raises ValueError where a column is missing.
+    Both keep the table's index and other columns. A word needs two senses with `per_sense` sentences each. most: the largest
+    number of rows of a word. others: the least number of other words, without punctuation, in a sentence. Raises ValueError if a
+    column is missing.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
@@ -85,7 +86,7 @@ def check_rows(
 
 
 def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`check_rows`, with a ValueError that names the first reason where no row can be used."""
+    """Return the result of `check_rows`. Raises ValueError with the first reason if no row can be used."""
     usable, rejected = check_rows(encoder, frame, **needs)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
@@ -94,13 +95,13 @@ def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[p
 
 
 def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
-    """Rejected rows for a report: `row`, the table's index label, `reason`, and the row's own columns."""
-    own = rejected.columns.difference(["row", "reason"], sort=False)
-    return rejected.assign(row=rejected.index)[["row", "reason", *own]]
+    """Return rejected rows for a report: `row` (the table's index label), `reason`, and the table's other columns."""
+    others = rejected.columns.difference(["row", "reason"], sort=False)
+    return rejected.assign(row=rejected.index)[["row", "reason", *others]]
 
 
 def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
-    """The rows for a table or a file: `start` and `stop`, the word's tokens (stop excluded), in place of the placed word."""
+    """Return the rows with `start` and `stop`, the word's tokens (stop excluded), instead of `placed`."""
     words = [at.word for at in usable["placed"]]
     return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
 
@@ -126,7 +127,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Reasons for the rows of senses with too few sentences, and of words that are left with a single sense."""
+    """Return reasons for the rows of senses with too few sentences, and of words with a single sense left, by index label."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -142,7 +143,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Reasons for the rows beyond the first `most` of a word, as many of each sense."""
+    """Return reasons for the rows beyond the first `most` of a word, equally many of each sense, by index label."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

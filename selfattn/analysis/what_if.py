@@ -1,6 +1,6 @@
-"""Compute a real head otherwise: without scaling, with a causal mask, a temperature, even weights, or another way to mask.
+"""Compute a real head with a change: without scaling, with a causal mask, a temperature, even weights, or another masking.
 
-Each change gives a whole AttentionTrace of the kernel, to lay beside the head's own.
+Each change gives an AttentionTrace of the kernel, to compare with the head's own.
 """
 
 import math
@@ -22,17 +22,16 @@ def change(
     temperature: float = 1.0,
     uniform: bool = False,
 ) -> AttentionTrace:
-    """The head (n, d_head) computed with these changes, all at once.
+    """Compute the head (n, d_head) with all of these changes.
 
-    scaling=False leaves the scores as they are; what a family adds to them (`trace.terms`) stays. causal=True hides the
-    tokens after each token. temperature divides what softmax gets, terms included: above 1 the weights even out, below 1
-    they sharpen. uniform=True gives every token that may be attended to the same weight. Raises ValueError for a
-    temperature of 0 or less.
+    scaling=False leaves the scores unscaled; the family's terms (`trace.terms`) stay. causal=True hides the tokens after each
+    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more even, below 1 sharper.
+    uniform=True gives the same weight to every token that may be attended to. Raises ValueError for a temperature of 0 or less.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
     if (scaling, causal, temperature, uniform) == (True, False, 1.0, False):
-        return trace  # nothing is changed, not even the last digit
+        return trace  # computing it again could change the last digit
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))
@@ -49,12 +48,12 @@ def change(
 
 
 def causal_mask(n: int) -> Tensor:
-    """(n, n) bool: row i may attend to columns 0 ... i."""
+    """Return the causal mask (n, n) bool: row i may attend to columns 0 ... i."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """A head's mask with one more restriction: allowed (n, n) bool, True = may attend."""
+    """Add a restriction to a head's mask: allowed (n, n) bool, True = may attend."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
@@ -62,18 +61,18 @@ def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Masking:
-    """One way to keep tokens out, and what it leaves."""
+    """One way to hide tokens, and its result."""
 
     name: str
     weights: Tensor  # (n, n)
-    leaked: Tensor  # (n,) the weight of each row that still falls on hidden tokens
+    leaked: Tensor  # (n,) each row's weight on hidden tokens
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Four ways to hide the tokens where `allowed` (n, n) is False, on a real head: the first is the kernel's own.
+    """Hide the tokens where `allowed` (n, n) is False, on a real head, in four ways.
 
-    Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
-    weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
+    Add minus infinity to the scaled scores, as the kernel does; multiply the *scores* by 0 (e^0 = 1: the token still counts);
+    multiply the weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

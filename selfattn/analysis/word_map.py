@@ -1,6 +1,6 @@
-"""The map by words: one head's weights between the words of a text (or its word pieces), whole, in part or in bins.
+"""One head's map between the words of a text (or its word pieces), complete, in part or in bins.
 
-Nothing is left out silently: a map knows how much weight was hidden and how many rows one cell stands for.
+Nothing is left out silently: a map has the weight that was hidden and the number of rows of one cell.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,13 +21,13 @@ MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 class Places(NamedTuple):
     """The labels along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: words as they are spelled, an unknown one marked, and tokens that belong to no word
+    labels: tuple[str, ...]  # m: words as they are spelled (unknown ones marked), and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
-    special: tuple[bool, ...]  # m: whether it is a special token
+    special: tuple[bool, ...]  # m: True for a special token
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """The words of a text (or these) and the tokens that belong to no word; with words=False every token by itself."""
+    """Return the words of a text (or the given ones) and the tokens that belong to no word; words=False: every token."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -42,31 +42,31 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 class WordMap:
     """One head's weights between words or word pieces. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; of a bin, its first and last
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions behind each row
-    special: tuple[bool, ...]  # m: whether a row is a special token; of a bin, whether all of it is
+    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, its first and last
+    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
+    special: tuple[bool, ...]  # m: True for a special token; for a bin, if all of it is special
     matrix: Tensor  # (m, m)
-    hidden: float = 0.0  # the mean weight, 0 to 1, that went with the special tokens where they are left out
-    step: int = 1  # rows that one cell stands for, in each direction; 1: every weight is there
+    hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if they are left out
+    step: int = 1  # rows and columns of the complete map in one cell
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """Return the rows of these tokens, in order; none if they were left out."""
+        """Return the rows of these tokens that are in the map, in order."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """The map of these rows and columns only. Rows no longer sum to 1."""
+        """Return the map of these rows and columns only. Rows no longer sum to 1."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
         return replace(self, labels=labels, groups=groups, special=special, matrix=self.matrix[rows][:, rows])
 
     def minus(self, other: "WordMap") -> "WordMap":
-        """The difference of two maps over the same rows."""
+        """Return the difference of two maps with the same rows."""
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """The map in at most `most` rows: a cell is the largest number of its block, by absolute value: peaks stay."""
+        """Return the map in at most `most` rows. A cell is the number with the largest absolute value of its block."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -87,11 +87,10 @@ class WordMap:
 def word_map(
     encoding: Encoding, weights: Tensor, *, words: bool | Sequence[Word] = True, special: bool = True
 ) -> WordMap:
-    """One head's weights (n, n) between the words of a text, or between these; words=False: between its word pieces.
+    """Return the map of one head's weights (n, n) between the words of a text, or given words; words=False: its word pieces.
 
-    To a split word the sum over its pieces, from it the mean (Clark et al. 2019, section 4.1): rows still sum to 1.
-    special=False: special tokens are left out, each row is scaled up to sum to 1 again, and `hidden` says how much of
-    the rows' weight that was.
+    A weight to a split word is the sum over its pieces, one from it the mean, so rows still sum to 1 (Clark et al. 2019, section
+    4.1). special=False leaves out special tokens and scales each row up to sum 1; `hidden` has the mean weight left out.
     """
     labels, groups, is_special = places(encoding, words=words)
     matrix = between_groups(weights, groups, groups) if words else weights
@@ -105,21 +104,23 @@ def word_map(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """One word's weights in every head, word by word and special token by special token."""
+    """One word's weights to words and special tokens in every head."""
 
     labels: tuple[str, ...]  # m, in the order of the text
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
     special: tuple[bool, ...]  # m
-    others: tuple[int | None, ...]  # m: its number among `PlacedWord.others`; None: of no other word
+    others: tuple[
+        int | None, ...
+    ]  # m: the number among `PlacedWord.others`; None for the word itself and special tokens
     chosen: int  # which of the m is the word itself
     weights: Tensor  # (n_layers, n_heads, m): to a split word the sum, from it the mean over its pieces
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """One word's row of every head by words. Where nothing is left out, a row sums to 1.
+    """Return one word's row of every head, by words. If nothing is left out, a row sums to 1.
 
-    keep: the other words, by their numbers among `word.others`, that are in it; None: all. Special tokens and the word itself
-    always are.
+    keep: the other words to include, by their numbers among `word.others`; None: all. Special tokens and the word itself are
+    always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
     labels, groups, special = places(word.sentence, words=word.words)

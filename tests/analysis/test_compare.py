@@ -1,4 +1,4 @@
-"""Two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
+"""Two encoders are compared word by word, on hand-made heads with repeated, missing and split words, and on real ones."""
 
 from dataclasses import dataclass, replace
 
@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from selfattn.analysis.compare import (
-    align,
-    compare_encoders,
-    counterpart_distances,
-    rarest_first,
-)
+from selfattn.analysis.compare import align, compare_encoders, counterpart_distances, rarest_first
 from selfattn.encoders.placed_word import Tokens
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cut(Tokens):
-    """[S] and these pieces of a text, with the weights of one head."""
+    """A text cut into [S] and these pieces, with the weights of one head."""
 
     matrix: list
 
@@ -54,11 +49,11 @@ def test_every_place_of_both_appears_once_and_in_order():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_the_compared_word_is_matched_with_itself_even_where_a_longer_run_would_cross_it():
+def test_an_anchor_is_matched_even_if_a_longer_run_crosses_it():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 
-def test_words_that_one_of_two_encoders_reads_are_left_out():
+def test_words_that_only_one_encoder_reads_are_left_out():
     first = cut("a b c", ["a", "b", "c"], [[0.25] * 4] * 4)
     second = cut("a b c", ["a", "c"], [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]])
     found = compare_encoders(first, (0, 0), second, (0, 0))
@@ -67,7 +62,7 @@ def test_words_that_one_of_two_encoders_reads_are_left_out():
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
-def test_two_encoders_that_cut_differently_are_compared_by_characters():
+def test_different_cuts_of_a_text_are_matched_by_characters():
     first = cut("in 24/7 a", ["in", "24/7", "a"], [[0.25] * 4] * 4)
     weights = [0.1, 0.2, 0.1, 0.2, 0.3, 0.1]
     second = cut("in 24/7 a", ["in", "24", "/", "7", "a"], [weights] * 6)
@@ -79,7 +74,7 @@ def test_two_encoders_that_cut_differently_are_compared_by_characters():
         np.testing.assert_allclose(split, [[2 / 9, 6 / 9, 1 / 9]] * 3, atol=1e-6)
 
 
-def test_other_tokens_or_texts_are_refused(encoder_of):
+def test_different_tokens_or_texts_are_refused(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
         counterpart_distances(first, other)

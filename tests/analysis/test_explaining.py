@@ -1,4 +1,4 @@
-"""Words hidden from everything and heads removed, against plain transformers: attention mask 0, and hooks before W_O."""
+"""Effects of hidden words and removed heads equal those by transformers alone, with attention mask 0 and hooks before W_O."""
 
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
-# Where the heads' outputs enter W_O.
+# The name of the module W_O.
 ENTERING = {
     "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
     "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """A tiny classifier of a family that is a sentence embedder, too."""
+    """encoder_of("BERT") is a tiny classifier and sentence embedder of that family."""
 
     @cache
     def encoder(name):
@@ -43,13 +43,13 @@ def encoder_of(tmp_path_factory):
 
 
 @cache
-def of_transformers(kind, folder):
+def transformers_model(kind, folder):
     return kind.from_pretrained(folder, attn_implementation="eager").eval()
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """The output of transformers' own model with these positions masked, and one head's output scaled at every position."""
-    model, calls, slots = of_transformers(kind, encoder.name), [], encoder.d_head
+    """Return the output of transformers' model with these positions masked, and one head's output scaled at every position."""
+    model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):
         calls.append(module)
@@ -87,11 +87,11 @@ def cosine(encoder, name, hidden=(), **changes):
 def test_words_and_heads_against_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
-    asked = {
+    targets = {
         margin: class_score(load_class_head(encoder), "POSITIVE"),
         cosine: similarity(encoder, load_pooling(encoder), SECOND),
     }
-    for number, target in asked.items():
+    for number, target in targets.items():
         found = explain(encoder, sentence, target(sentence), heads=HEADS)
         before = number(encoder, name)
         near = {"abs": 1e-5 * max(1.0, abs(before), float(found.effect.abs().max()))}
@@ -108,8 +108,8 @@ def test_words_and_heads_against_plain_transformers(encoder_of, name):
         assert found.effect.abs().max() > 1e-3 and abs(found.together - float(found.effect.sum())) > 1e-3
 
 
-def test_heads_by_gradient_are_the_slope_of_removing_them(encoder_of):
-    """Against finite differences by hooks: each head's output a hundredth larger and smaller."""
+def test_heads_by_gradient_equal_finite_differences(encoder_of):
+    """Hooks make each head's output a hundredth larger and smaller."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
@@ -140,7 +140,7 @@ def test_a_word_in_a_gap(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_the_word_that_is_asked_about_is_not_hidden_and_of_nothing_left_there_is_no_number(encoder_of):
+def test_the_targets_word_is_not_hidden_and_together_is_nan_if_nothing_is_left(encoder_of):
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")
@@ -148,12 +148,12 @@ def test_the_word_that_is_asked_about_is_not_hidden_and_of_nothing_left_there_is
     assert "muddy" not in [word.text for word in found.words] and len(found.words) == 11
     assert found.together == found.together
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
-    inner = replace(target, positions=target.positions[1:-1])  # as of a tokeniser without special tokens
+    inner = replace(target, positions=target.positions[1:-1])  # as if the tokeniser had no special tokens
     found = explain(encoder, sentence, inner, heads=())
     assert found.together != found.together and found.effect.isfinite().all()
 
 
-def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):
+def test_words_are_hidden_even_if_heads_cannot_be_removed(encoder_of):
     encoder = replace(encoder_of("BERT"), patch_reason="a linear layer is missing")
     sentence = encoder.tokenize(TEXT)
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
@@ -167,9 +167,8 @@ def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):
 def test_emoji_are_named_among_the_words(encoder_of):
     encoder = encoder_of("RoBERTa")
     sentence = encoder.tokenize("I am 😡, 👩\u200d🚀!")
-    found = explain(encoder, sentence, class_score(load_class_head(encoder), 0)(sentence))
+    target = class_score(load_class_head(encoder), 0)
+    found = explain(encoder, sentence, target(sentence))
     assert {found.words[at].text for at in found.order} == {"I", "am", "😡", "👩\u200d🚀"}
-    table = over_sentences(
-        encoder, pd.DataFrame({"sentence": ["I am 😡!", "We are 😡"]}), class_score(load_class_head(encoder), 0)
-    ).words
-    assert table.set_index("word").loc["😡", "n"] == 2
+    report = over_sentences(encoder, pd.DataFrame({"sentence": ["I am 😡!", "We are 😡"]}), target)
+    assert report.words.set_index("word").loc["😡", "n"] == 2

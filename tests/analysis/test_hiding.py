@@ -1,4 +1,4 @@
-"""Words hidden from a word in two sentences: against plain transformers and plain loops, and the figures that were published."""
+"""Shares of hidden words in two sentences equal plain transformers, plain loops and the published figures."""
 
 import functools
 import math
@@ -10,14 +10,7 @@ import pytest
 import torch
 
 from selfattn import Head, Hide, NotRecomputable, Patch
-from selfattn.analysis.hiding import (
-    Along,
-    heads_of_word,
-    hidden_heads,
-    hidden_pair,
-    leading_head,
-    unmeasured_pair,
-)
+from selfattn.analysis.hiding import Along, heads_of_word, hidden_heads, hidden_pair, leading_head, unmeasured_pair
 from selfattn.analysis.sense_means import rows_of, sense_means, within_sense
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
@@ -30,7 +23,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# Words of several pieces, among them the chosen one; a repeated word; punctuation.
+# Sentences with words of several pieces (the chosen one is one of them), a repeated word and punctuation.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -45,7 +38,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def pair_of(encoder):
-    """hidden_pair of three sentences, run once each."""
+    """pair_of(word, *sentences) is their hidden_pair, run once."""
 
     @functools.cache
     def pair(word: str, *sentences: str):
@@ -55,12 +48,12 @@ def pair_of(encoder):
 
 
 def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
-    """Of the last word of each spelling."""
+    """Return each word's share in per cent; of a repeated word, the last one's."""
     return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """How far a word's last vector moves along a way as it becomes each of these."""
+    """Return how far each of these vectors is from a word's last vector, as a share of the way."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -89,7 +82,7 @@ def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
+def test_notes_name_a_sentence_without_a_sense_and_two_of_one_sense(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -97,14 +90,13 @@ def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
     (note,) = jam.notes
     assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24, and 95 % .* within 0.18', note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
-    assert alike.senses == ("riverside", "riverside") and alike.notes == (
-        "Both sentences are taken for one sense: riverside.",
-    )
+    assert alike.senses == ("riverside", "riverside")
+    assert alike.notes == ("Both sentences are taken for one sense: riverside.",)
     with pytest.raises(ValueError, match="no labelled sentences of 'river'"):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
+def test_every_number_of_a_pair_equals_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
     found = [plain.vectors(model, row) for row in rows]
@@ -140,7 +132,7 @@ def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
 
 
 def test_the_way_between_the_senses_against_plain_loops(encoder, model):
-    """A labelled sentence, left out of its own sense's mean, and one that isn't labelled."""
+    """One sentence is labelled, and left out of its sense's mean; the other isn't."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
@@ -156,7 +148,7 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
+def test_in_a_long_sentence_only_the_eight_words_that_lead_by_gradient_are_hidden(encoder):
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -167,32 +159,30 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
     assert pair.notes == (f"In A, of {len(pair.words[0])} other words only the 8 that lead by gradient were hidden.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
-    torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # whatever the control is
+    torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the same without a control
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_a_label_is_of_the_labelled_word_alone(encoder):
+def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
     with pytest.raises(ValueError, match="Expected 'bank' in both sentences"):
         hidden_pair(encoder, (NEW[0], "We"), (NEW[1], "bank"), senses=means)
-    own = frame[frame["word"] == "bank"]["sentence"].iloc[0]
-    shouted = hidden_pair(encoder, (own.upper(), "bank"), (NEW[1], "bank"), senses=means)  # the same tokens
-    typed = hidden_pair(encoder, (own, "bank"), (NEW[1], "bank"), senses=means)
-    torch.testing.assert_close(shouted.ways[0], typed.ways[0])
-    left_in = hidden_pair(
-        encoder, (f"{own} Bank.", (encoder.placed((own, "bank")).positions)), (NEW[1], "bank"), senses=means
-    )
-    assert float((left_in.ways[0] - typed.ways[0]).norm()) > 1e-3  # not the labelled sentence: nothing is left out
+    text = frame[frame["word"] == "bank"]["sentence"].iloc[0]
+    upper = hidden_pair(encoder, (text.upper(), "bank"), (NEW[1], "bank"), senses=means)  # the same tokens
+    typed = hidden_pair(encoder, (text, "bank"), (NEW[1], "bank"), senses=means)
+    torch.testing.assert_close(upper.ways[0], typed.ways[0])
+    longer = f"{text} Bank.", encoder.placed((text, "bank")).positions
+    other = hidden_pair(encoder, longer, (NEW[1], "bank"), senses=means)
+    assert float((other.ways[0] - typed.ways[0]).norm()) > 1e-3  # not the labelled sentence, so nothing is left out
 
 
-@pytest.mark.parametrize("own", [0, None])
-def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, own):
-    """Against plain loops; the sentence itself is left out, and one that fits no sense has none."""
+@pytest.mark.parametrize("labelled", [True, False])
+def test_within_sense_equals_plain_loops(encoder, labelled):
+    """The sentence itself is left out, and one that fits no sense has no cosines."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
-    text = NEW[0] if own is None else rows["sentence"].iloc[own]
-    sense = "riverside" if own is None else rows["sense"].iloc[own]
+    text, sense = rows[["sentence", "sense"]].iloc[0] if labelled else (NEW[0], "riverside")
     usable = rows_of(encoder, frame, "bank")
     found, cosines = within_sense(encoder, usable, means, encoder.placed((text, "bank")))
 
@@ -202,7 +192,7 @@ def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, ow
 
     of_sense = rows.loc[(rows["sense"] == sense) & (rows["sentence"] != text), "sentence"]
     wanted = [float(torch.cosine_similarity(last(text), last(other), dim=0)) for other in of_sense]
-    assert len(wanted) == 12 - (own is not None) and found == sense
+    assert len(wanted) == 12 - labelled and found == sense
     assert cosines.tolist() == pytest.approx(wanted, abs=1e-5)
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
@@ -235,7 +225,7 @@ def test_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # By a small step towards the head's context with it hidden in this layer alone, whose input stays the same.
+    # The slope by a small step of the head's context toward its context with the word hidden in this layer alone.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -245,7 +235,7 @@ def test_other_families(encoder_of, name):
         assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(slope, abs=2e-4, rel=1e-2)
 
 
-def test_what_cannot_be_asked_is_refused(encoder, encoder_of):
+def test_refused_questions(encoder, encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
     with pytest.raises(ValueError, match="no labelled sentences of 'the bank'"):
@@ -254,7 +244,7 @@ def test_what_cannot_be_asked_is_refused(encoder, encoder_of):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_a_way_shorter_than_a_millionth_has_no_share():
+def test_a_share_of_a_way_shorter_than_a_millionth_is_nan():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
@@ -268,22 +258,20 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_the_heads_of_a_word_are_run_each(encoder, pair_of):
-    pair = pair_of("bank", *NEW)
-    at, told = pair.top[0], []
-    heads = heads_of_word(encoder, pair, 0, at, exact=True, progress=lambda *done: told.append(done))
-    assert heads.exact and heads.word.text == "river" and told
+def test_exact_heads_of_a_word_are_hidden_heads(encoder, pair_of):
+    pair, calls = pair_of("bank", *NEW), []
+    heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
+    assert heads.exact and heads.word.text == "river" and calls
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
 
 
-def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
+def test_an_unmeasured_pair_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
     sides = [(sentence, "bank") for sentence in NEW]
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
     torch.testing.assert_close(plain.curves[0, 0], pair.curves[0, 0])
-    assert (
-        plain.cosine.shape == pair.cosine.shape and plain.cosine[1:].isnan().all() and plain.cosine[:, 1:].isnan().all()
-    )
+    assert plain.cosine.shape == pair.cosine.shape
+    assert plain.cosine[1:].isnan().all() and plain.cosine[:, 1:].isnan().all()
     assert plain.control_cosine == pytest.approx(pair.control_cosine) and math.isnan(plain.control_hidden)
     assert plain.top == (None, None) and all(share.isnan().all() for share in (*plain.share, *plain.by_head))
     torch.testing.assert_close(plain.ways[1], pair.ways[1])
@@ -292,22 +280,19 @@ def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_the_leading_head_is_run_and_the_same_before_all_others_are(encoder):
-    """In this pair another one leads by gradient."""
+def test_the_leading_head_is_the_same_before_and_after_all_heads_are_run(encoder):
+    """In this pair another head leads by gradient."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)
     pair = hidden_pair(encoder, first, second, senses=means)
     at = 0, pair.top[0]
     rough, run = (heads_of_word(encoder, pair, *at, exact=exact) for exact in (False, True))
-    assert Head(*divmod(int(rough.share.argmax()), 12)) != Head(*divmod(int(run.share.argmax()), 12)) == Head(0, 10)
-    assert (
-        leading_head(encoder, pair, rough)
-        == leading_head(encoder, pair, run)
-        == Head(*divmod(int(run.share.argmax()), 12))
-    )
+    largest, largest_by_gradient = (Head(*divmod(int(heads.share.argmax()), 12)) for heads in (run, rough))
+    assert largest_by_gradient != largest == Head(0, 10)
+    assert leading_head(encoder, pair, rough) == leading_head(encoder, pair, run) == largest
     unknown = replace(pair, by_head=tuple(torch.full_like(side, torch.nan) for side in pair.by_head))
-    assert leading_head(encoder, unknown, run) == Head(*divmod(int(run.share.argmax()), 12))
+    assert leading_head(encoder, unknown, run) == largest
     assert leading_head(encoder, unknown, heads_of_word(encoder, unknown, *at, exact=False)) is None
     together = replace(encoder, one_head_reason="all heads have one mask")
-    assert leading_head(together, pair, rough) == Head(*divmod(int(rough.share.argmax()), 12))
+    assert leading_head(together, pair, rough) == largest_by_gradient

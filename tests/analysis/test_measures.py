@@ -1,4 +1,4 @@
-"""Measures of heads and of words against plain loops, and the named patterns."""
+"""Measures and named patterns of heads equal plain loops."""
 
 import math
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ def encoding(encoder):
 
 
 def loops(weights, special):
-    """All measures of one head by plain loops over lists."""
+    """Return all measures of one head, by plain loops over lists."""
     n = len(special)
     rows = [i for i in range(n) if not special[i]]
     sums = {"entropy": [], "distance": [], "special tokens": [], "previous token": [], "next token": [], "itself": []}
@@ -42,7 +42,7 @@ def loops(weights, special):
 )
 def test_measures_equal_plain_loops_on_random_weights(special):
     weights = random_weights(3, 4, len(special), len(special))
-    weights[..., 1, 0] = 0  # which has no bits
+    weights[..., 1, 0] = 0  # whose logarithm is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
     for a in range(3):
         for b in range(4):
@@ -50,23 +50,23 @@ def test_measures_equal_plain_loops_on_random_weights(special):
                 assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
 
 
-def test_measures_of_all_heads_are_those_of_each(encoder, encoding):
+def test_head_measures_have_each_head_at_its_place(encoder, encoding):
     found = head_measures(encoding)
     assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
     for name, value in loops(encoding.weights(4)[9], encoding.special).items():
         assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
 
 
-def test_the_shares_of_punctuation_and_of_the_largest_entropy_are_means_over_ordinary_rows(encoding):
+def test_values_of_patterns_are_means_over_ordinary_rows(encoding):
     n = len(encoding.tokens)
     weights = random_weights(n, n, seed=3)
-    found, own = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
+    found, expected = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
     marks = [i for i, token in enumerate(encoding.tokens) if token in ",."]
     rows = [i for i in range(n) if not encoding.special[i]]
     assert len(marks) == 3
     assert found["punctuation"] == pytest.approx(float(weights[rows][:, marks].sum()) / len(rows), abs=1e-5)
-    assert found["broad"] == pytest.approx(own["entropy"] / math.log2(n), abs=1e-5)
-    assert found["special tokens"] == pytest.approx(own["special tokens"], abs=1e-5)
+    assert found["broad"] == pytest.approx(expected["entropy"] / math.log2(n), abs=1e-5)
+    assert found["special tokens"] == pytest.approx(expected["special tokens"], abs=1e-5)
 
 
 def test_weights_without_special_tokens_are_scaled_up():
@@ -74,9 +74,9 @@ def test_weights_without_special_tokens_are_scaled_up():
     kept, hidden = hide_special(weights, (True, False, False, False, True))
     for h in range(2):
         for row, i in enumerate((1, 2, 3)):
-            gone = weights[h, i, 0].item() + weights[h, i, 4].item()
-            assert hidden[h, row].item() == pytest.approx(gone, abs=1e-6)
-            expected = [weights[h, i, j].item() / (1 - gone) for j in (1, 2, 3)]
+            on_special = weights[h, i, 0].item() + weights[h, i, 4].item()
+            assert hidden[h, row].item() == pytest.approx(on_special, abs=1e-6)
+            expected = [weights[h, i, j].item() / (1 - on_special) for j in (1, 2, 3)]
             assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
 
 

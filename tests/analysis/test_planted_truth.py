@@ -1,6 +1,6 @@
-"""Planted truth: encoders trained so that one word decides the answer. Hiding names that word; of an untrained head it doesn't.
+"""Planted truth: encoders are trained so that one word decides the answer. Hiding names that word, but not for an untrained head.
 
-The words that decide are in the training sentences; the templates and all other words of the judged sentences are not.
+The decisive words are in the training sentences. The templates and all other words of the judged sentences are not.
 """
 
 import math
@@ -28,13 +28,17 @@ from selfattn.words import to_groups
 pytestmark = pytest.mark.long
 
 RECORDED = Path(__file__).parents[2] / "benchmarks" / "RESULTS.md"
-JUDGED, BATCH, FROZEN = 100, 32, 2  # sentences; sentences a step; layers from below, with the embeddings
+JUDGED, BATCH, FROZEN = (
+    100,
+    32,
+    2,
+)  # sentences; sentences of a step; first layers that aren't trained, like the embeddings
 
 
 def shuffled(words: str) -> list[str]:
-    own = words.split()
-    random.Random(0).shuffle(own)
-    return own
+    split = words.split()
+    random.Random(0).shuffle(split)
+    return split
 
 
 ADJECTIVES = shuffled(
@@ -48,8 +52,8 @@ NOUNS = shuffled(
     "fence flag garden gate glass hammer hat house jar kettle key knife ladder lamp mirror piano plate pot ring rope shelf shirt "
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
-LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the words that decide
-# Of each pair the first is for training, the second for judging.
+LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words
+# In each pair, the first is for training and the second for judging.
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [
@@ -100,7 +104,7 @@ class Planted:
     texts: tuple[str, ...]
     answer: int
     word: str
-    noun: str = ""  # whose tag is the answer
+    noun: str = ""  # the noun whose tag is the answer
     others: tuple[tuple[str, int], ...] = ()  # further nouns and their tags
 
 
@@ -109,7 +113,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a word that decides, and isn't there yet, in one of the places: 0 left, 1 right; 2 neither, in training only."""
+    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none, only in training) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -123,14 +127,14 @@ def filled(rng: np.random.Generator, templates: list[str], phrases: list[list[st
 
 
 def classified(rng: np.random.Generator, unseen: bool) -> Planted:
-    """One of three adjectives decides the class."""
+    """Draw a sentence in which one of three adjectives decides the class."""
     adjectives = drawn(rng, FILLERS[unseen], 3)
     side, word = decisive(rng, adjectives, range(3), unseen)
     return Planted((filled(rng, THREE[unseen], [*zip(adjectives, drawn(rng, NAMED[unseen], 3))]),), side, word)
 
 
 def scored(rng: np.random.Generator, unseen: bool) -> Planted:
-    """The score is high where one of the document's three adjectives is the query's."""
+    """Draw a query and a document; the score is high if one of the document's three adjectives is the query's."""
     adjectives = drawn(rng, FILLERS[unseen] if unseen else LEFT + RIGHT + FILLERS[unseen], 4)
     fits = unseen or bool(rng.integers(2))
     word = drawn(rng, LEFT + RIGHT, 1)[0] if unseen else adjectives[3]
@@ -141,7 +145,7 @@ def scored(rng: np.random.Generator, unseen: bool) -> Planted:
 
 
 def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
-    """One of the two adjectives before each of two nouns decides its tag; those before the other noun don't."""
+    """Draw a sentence with two nouns; one of the two adjectives before each noun decides its tag."""
     adjectives, nouns = drawn(rng, FILLERS[unseen], 4), drawn(rng, NAMED[unseen], 2)
     sides = [decisive(rng, adjectives, places, unseen) for places in (range(2), range(2, 4))]
     asked = int(rng.integers(2))
@@ -152,7 +156,7 @@ def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
 
 @dataclass(frozen=True)
 class Task:
-    """What an encoder is trained to answer."""
+    """A question that an encoder is trained to answer."""
 
     draw: Callable[[np.random.Generator, bool], Planted]
     labels: tuple[str, ...]
@@ -167,7 +171,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new head; returns the folder it is saved in."""
+    """Train the bundled encoder with a new head, save it in the folder, and return the folder."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification
@@ -197,7 +201,7 @@ def trained(task: Task, folder: Path, steps: int) -> str:
 
 
 def of_nouns(tokenizer, inputs, logits, examples):
-    """The logits and the tags of each noun, all of which are single tokens."""
+    """Return the logits and the tags of all nouns. Each noun is a single token."""
     rows, columns, tags = [], [], []
     for row, each in enumerate(examples):
         for noun, tag in ((each.noun, each.answer), *each.others):
@@ -208,9 +212,9 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """In how many sentences the answer is right; in how many hiding, attention's mean weight and chance name the planted word.
+    """Count the sentences with a right answer, and those in which hiding, the mean attention and chance name the planted word.
 
-    The two words of a pair are named where they are the first two.
+    If the word is in both texts of a pair, both occurrences must come first.
     """
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)

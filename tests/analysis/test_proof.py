@@ -1,4 +1,4 @@
-"""The proof: an error that is there is found."""
+"""The proof finds errors of the kernel and of the projections."""
 
 import math
 from dataclasses import replace
@@ -59,17 +59,17 @@ def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
 
 
 @pytest.mark.slow
-def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch):
+def test_a_text_with_too_large_maps_has_no_separate_pass(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes a weight, 72 heads
     assert encoder.separate_pass_fits(fits)
     assert not encoder.separate_pass_fits(fits + 1)
-    assert prove(encoder, "a " * (fits - 1))["separate_pass"].isna().all()  # with [CLS] and [SEP] one too many
+    assert prove(encoder, "a " * (fits - 1))["separate_pass"].isna().all()  # fits + 1 tokens with [CLS] and [SEP]
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "18")
-    assert encoder.separate_pass_fits(256)  # exactly as much
+    assert encoder.separate_pass_fits(256)  # exactly 18 MB
 
 
-def test_precision_is_given_back(encoder):
+def test_the_matmul_precision_is_restored(encoder):
     torch.set_float32_matmul_precision("high")
     try:
         prove(encoder, TEXT)
@@ -78,6 +78,6 @@ def test_precision_is_given_back(encoder):
         torch.set_float32_matmul_precision("highest")
 
 
-def test_what_is_shown_only_has_no_proof(encoder_of):
+def test_an_encoder_that_is_shown_only_has_no_proof(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)

@@ -1,4 +1,4 @@
-"""Removed heads, against plain hooks on the model and cosines computed here."""
+"""Effects of removed heads equal those by plain hooks on the model."""
 
 import pytest
 import torch
@@ -28,16 +28,17 @@ def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(
     for layer, head in [(0, 10), (3, 7), (5, 11)]:
         slot, without = slice(head * encoder.d_head, (head + 1) * encoder.d_head), []
         for text, at in (FIRST, SECOND):
-            own = entering(encoder, text, layer)[:, slot]
-            value = own.mean(0) if how == "mean" else 0
-            without.append(word(overwritten(encoder, text, range(len(own)), layer, slot, value), at))
+            inputs = {}
+            through(encoder, text, inputs.setdefault)
+            value = inputs[layer][:, slot].mean(0) if how == "mean" else 0
+            without.append(word(overwritten(encoder, text, layer, slot, value), at))
         assert effect[layer, head].item() == pytest.approx(cosine(*without) - before, abs=1e-5)
     assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == sorted({done for done, _ in seen})
     assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
 
 
 def through(encoder, text, change):
-    """The last hidden state with change(layer, states) for what enters each W_O, (n, d_model): nothing of ours takes part."""
+    """Return the last hidden state with change(layer, states) as the input (n, d_model) of each W_O, by the model alone."""
 
     def hook(layer):
         return lambda module, given: (change(layer, given[0][0].clone())[None], *given[1:])
@@ -52,19 +53,12 @@ def through(encoder, text, change):
             each.remove()
 
 
-def entering(encoder, text, layer):
-    """What enters W_O of a layer, (n, d_model)."""
-    seen = {}
-    through(encoder, text, seen.setdefault)
-    return seen[layer]
-
-
-def overwritten(encoder, text, positions, layer, slot, value):
-    """The last hidden state with one slice before W_O overwritten."""
+def overwritten(encoder, text, layer, slot, value):
+    """Return the last hidden state with one slice of the input of a layer's W_O overwritten."""
 
     def put(at, states):
         if at == layer:
-            states[list(positions), slot] = value
+            states[:, slot] = value
         return states
 
     return through(encoder, text, put)

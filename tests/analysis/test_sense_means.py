@@ -1,4 +1,4 @@
-"""Where sentences lie between a word's senses."""
+"""The places of sentences between a word's senses equal plain loops."""
 
 import pytest
 import torch
@@ -33,7 +33,7 @@ def test_places_match_plain_loops(encoder):
         assert means.way(encoder.tokenize(row.sentence), own).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_the_nearest_sense_is_on_the_other_side_of_half_way(encoder):
+def test_a_sentence_before_the_middle_is_nearest_to_its_sense(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -54,16 +54,14 @@ def test_three_senses(encoder):
 
 
 def test_labelled_sentences_lie_on_their_own_side(encoder):
-    """Of bank, light and trunk 24 of 24, as the main view draws them."""
+    """All 24 sentences of bank, light and trunk do, as the main view draws them."""
     report = stored("sense_means", encoder, LABELLED).report
-    own = {
-        word: [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
-        for word in ("bank", "light", "trunk")
-    }
-    assert {word: (sum(sides), len(sides)) for word, sides in own.items()} == dict.fromkeys(own, (24, 24))
+    for word in ("bank", "light", "trunk"):
+        sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
+        assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_places_are_those_of_now(encoder):
+def test_stored_places_equal_computed_ones(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()
@@ -71,7 +69,7 @@ def test_stored_places_are_those_of_now(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_a_place_and_a_share_meet_where_hiding_puts_the_word(encoder):
+def test_a_place_plus_a_share_is_the_place_of_the_word_with_another_hidden(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):
@@ -83,6 +81,6 @@ def test_a_place_and_a_share_meet_where_hiding_puts_the_word(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_between_the_sentences_there_are_no_places(encoder):
+def test_a_pair_without_senses_has_no_places(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

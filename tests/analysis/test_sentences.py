@@ -1,4 +1,4 @@
-"""Sentences of a long text hidden whole, against a plain transformers loop; noise levels; where nothing may be named."""
+"""Effects of hidden sentences equal a plain transformers loop; noise levels name no sentence by chance."""
 
 from dataclasses import replace
 
@@ -10,8 +10,7 @@ from torch.nn.functional import cosine_similarity
 from transformers import AutoModel, AutoModelForSequenceClassification
 
 from selfattn import load_encoder
-from selfattn.analysis import explaining
-from selfattn.analysis import sentences as own
+from selfattn.analysis import explaining, sentences
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.sentences import is_long, sentence_spans, sentences_of
 from selfattn.analysis.targets import Along, changed, class_score, similarity
@@ -27,11 +26,11 @@ TEXT = (
     "She had no money for the boat."
 )
 
-SMALL = "The bank of the river was muddy. She sat by the water! The bank approved the loan. The banker waited."  # for 64 tokens
+SMALL = "The bank of the river was muddy. She sat by the water! The bank approved the loan. The banker waited."  # under 64 tokens
 
 
 @pytest.mark.parametrize(
-    ("text", "sentences"),
+    ("text", "expected"),
     [
         ("One. Two!  Three? four", ["One.", "Two!", "Three? four"]),
         ('He said "No!" Then he left.', ['He said "No!"', "Then he left."]),
@@ -42,8 +41,8 @@ SMALL = "The bank of the river was muddy. She sat by the water! The bank approve
         ("", []),
     ],
 )
-def test_where_sentences_end(text, sentences):
-    assert [text[start:stop] for start, stop in sentence_spans(text)] == sentences
+def test_sentence_ends(text, expected):
+    assert [text[start:stop] for start, stop in sentence_spans(text)] == expected
 
 
 def test_every_word_is_in_one_sentence(encoder_of):
@@ -55,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 
 def plain(folder, inputs, hidden, cut=None):
-    """A class's margin, or the cosine of the mean with `cut`, by transformers alone with these positions masked."""
+    """Return a class's lead, or with `cut` the mean's cosine with it, by transformers alone with these positions masked."""
     inputs = {name: each.clone() for name, each in inputs.items()}
     inputs["attention_mask"][0, list(hidden)] = 0
     kind = AutoModelForSequenceClassification if cut is None else AutoModel
@@ -72,7 +71,7 @@ def plain(folder, inputs, hidden, cut=None):
 @pytest.mark.parametrize("name", EIGHT)
 def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
-    monkeypatch.setattr(own, "DRAWS", 2)
+    monkeypatch.setattr(sentences, "DRAWS", 2)
     folder = str(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=("A", "B", "C"))))
     encoder = load_encoder(folder)
     tokens = encoder.tokenize(SMALL)
@@ -93,8 +92,8 @@ def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypa
         assert set(found.sentence_frame.query("opened")["place"]) == set(two)
         word, effect = found.words[0], float(found.effect[0])
         assert effect == pytest.approx(plain(folder, inputs, word.positions, cut) - before, **near)
-        size = own._rounded(len(found.sentences[0].positions))
-        draws = [plain(folder, inputs, draw, cut) - before for draw in own._draws(tokens.words, size)]
+        size = sentences._rounded(len(found.sentences[0].positions))
+        draws = [plain(folder, inputs, draw, cut) - before for draw in sentences._draws(tokens.words, size)]
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
@@ -102,23 +101,23 @@ def test_draws_have_enough_tokens_and_repeat(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):
-        draws = own._draws(words, size)
-        assert len(draws) == own.DRAWS and draws == own._draws(words, size)
+        draws = sentences._draws(words, size)
+        assert len(draws) == sentences.DRAWS and draws == sentences._draws(words, size)
         for draw in draws:
             assert min(size, sum(sizes.values())) <= len(draw) < size + max(sizes.values())
-    assert [own._rounded(n) for n in (1, 2, 4, 5, 8, 9, 20)] == [1, 3, 6, 6, 12, 12, 26]
+    assert [sentences._rounded(n) for n in (1, 2, 4, 5, 8, 9, 20)] == [1, 3, 6, 6, 12, 12, 26]
 
 
 @pytest.fixture
 def classified(tmp_path):
-    """An encoder and a head that answers by its last layer, which reads nothing."""
+    """An encoder with a class head whose last layer's weights are all zero."""
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("A", "B"))))
     head = load_class_head(encoder)
     torch.nn.init.zeros_(head._model.classifier.weight)
     return encoder, head
 
 
-def test_an_answer_that_reads_nothing_rests_on_no_sentence(classified):
+def test_a_constant_answer_names_no_sentence(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
@@ -128,20 +127,14 @@ def test_an_answer_that_reads_nothing_rests_on_no_sentence(classified):
 
 def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
-    found = explain(
-        encoder,
-        tokens,
-        similarity(encoder, load_pooling(encoder), "Mud.")(tokens),
-        heads=(),
-        sentences=sentences_of(tokens),
-    )
+    target = similarity(encoder, load_pooling(encoder), "Mud.")(tokens)
+    found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
     assert found.named == () and found.level.isnan().all() and found.by_sentence.abs().min() > 0.01
     assert len(found.words) == len(tokens.words)
-    twice = replace(found, by_sentence=found.by_sentence * 1e6)
-    assert twice.named == ()
+    assert replace(found, by_sentence=found.by_sentence * 1e6).named == ()
 
 
-def test_the_word_that_is_asked_about_stays_in_its_sentence(encoder):
+def test_the_targets_word_is_not_hidden_with_its_sentence(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -155,23 +148,23 @@ def test_the_word_that_is_asked_about_stays_in_its_sentence(encoder):
 
 @pytest.mark.slow
 def test_the_sentence_that_answers_a_query_is_named(encoder):
-    """The others are unrelated to the query; a sentence put into their midst isn't."""
+    """Only one sentence of the text is related to the query."""
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")
     tokens = encoder.tokenize(text)
-    asked = similarity(encoder, load_pooling(encoder), "How do I return an item I bought online?")
-    found = explain(encoder, tokens, asked(tokens), heads=(), sentences=sentences_of(tokens))
+    target = similarity(encoder, load_pooling(encoder), "How do I return an item I bought online?")(tokens)
+    found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
     assert [found.sentences[at].text[:7] for at in found.named] == ["To send"]
     assert float(found.by_sentence[7]) < -0.1
 
 
-def test_which_texts_are_long(encoder):
+def test_is_long(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa", "T5 (encoder half)"])
-def test_a_cut_text_is_what_sentence_transformers_reads(name, tmp_path):
+def test_a_text_is_cut_where_sentence_transformers_cuts_it(name, tmp_path):
     template = save_tiny(FAMILIES[name], tmp_path / "tiny")
     steps = modules.Transformer(str(template), max_seq_length=20), modules.Pooling(32)
     theirs = SentenceTransformer(modules=[*steps], device="cpu")

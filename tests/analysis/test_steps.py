@@ -1,4 +1,4 @@
-"""The whole chain of a head: each step beside the model's own, for every layer and head, and beside independent code."""
+"""Each step of every layer and head equals the model's own numbers."""
 
 import math
 from dataclasses import replace
@@ -32,14 +32,14 @@ def test_every_steps_error(encoder, pad_to):
     assert table["size"]["weights"] == steps["weights"].size and math.isnan(table["error"]["input"])
 
 
-def test_an_error_is_seen(encoder, encoding):
+def test_a_steps_error_is_its_largest_difference(encoder, encoding):
     step = head_steps(encoder, encoding, 0, 0)["weights"]
     shifted = step.own.clone()
     shifted[2, 3] += 0.25
     assert replace(step, own=shifted).error == pytest.approx(0.25, abs=1e-4)
 
 
-# What each family adds to the scaled scores.
+# The terms that each family adds to the scaled scores.
 TERMS = {
     "DeBERTa": ["content to position", "position to content"],
     "DeBERTa-v3": ["content to position", "position to content"],
@@ -66,7 +66,7 @@ def test_families_with_terms_norms_and_rotary_positions(name, encoder_of):
         assert steps["weights"].error <= 1e-5
 
 
-def test_where_the_projections_are_unknown_the_steps_start_at_query_key_and_value(encoder, encoding, monkeypatch):
+def test_steps_start_at_query_key_and_value_if_the_projections_are_unknown(encoder, encoding, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     steps = head_steps(encoder, encoding, 2, 4)
     assert [step.name for step in steps.steps] == ["query", "key", "value", "weights", "context"]

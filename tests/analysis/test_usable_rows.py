@@ -1,4 +1,4 @@
-"""The rows of a table that no report counts: columns that are there twice, and texts that the encoder breaks down over."""
+"""Rows that can't be used are rejected with a reason: too many rows, repeated columns, texts that give NaN."""
 
 import pandas as pd
 import pytest
@@ -18,9 +18,7 @@ REPORTS = {
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.slow
-def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_others_count(
-    encoder_of, monkeypatch, report
-):
+def test_a_text_that_gives_nan_is_rejected_and_the_others_count(encoder_of, monkeypatch, report):
     encoder = encoder_of("BERT")
     run, ran = Encoder._run, []
 
@@ -33,7 +31,7 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
 
     monkeypatch.setattr(Encoder, "_run", broken)
     without = report(encoder, FRAME[FRAME["sentence"] != BAD], **REPORTS[report])
-    assert len(ran) <= len(FRAME)  # nothing is run twice where nothing breaks down
+    assert len(ran) <= len(FRAME)  # nothing runs twice without a NaN
     found = report(encoder, FRAME, **REPORTS[report])
     assert BAD in ran
     if hasattr(found, "rejected"):
@@ -45,7 +43,7 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
             pd.testing.assert_frame_equal(getattr(found, table), getattr(without, table))
 
 
-def test_a_word_has_at_most_so_many_rows_as_many_of_each_sense(encoder):
+def test_most_keeps_equally_many_rows_of_each_sense(encoder):
     usable, rejected = check_rows(encoder, FRAME, per_sense=4, most=10)
     assert usable.groupby("sense", sort=False).size().to_dict() == {"money": 5, "water": 5}
     assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
@@ -54,7 +52,7 @@ def test_a_word_has_at_most_so_many_rows_as_many_of_each_sense(encoder):
         hidden_words(encoder, FRAME[:3])
 
 
-def test_a_column_that_is_there_twice_is_refused_by_its_name(encoder):
+def test_a_repeated_column_is_refused_by_its_name(encoder):
     frame = pd.concat([FRAME, FRAME["word"]], axis=1)
     with pytest.raises(ValueError, match=r"Expected one column word, got 2\. Rename the others"):
         check_rows(encoder, frame)

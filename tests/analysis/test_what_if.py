@@ -1,4 +1,4 @@
-"""What-if changes of a real head, against torch code that shares nothing with the kernel."""
+"""Changes of a real head equal torch's own attention."""
 
 import math
 
@@ -14,19 +14,18 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """One of a sentence, of the sentence with padding, and one with a position bias."""
+    """A head on a sentence, the same on the sentence with padding, and one with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 
 
 def reference(trace, mask=None, factor=1.0):
     q, k, v = (t.double()[None, None] for t in (trace.query, trace.key, trace.value))
-    return sdpa(q, k, v, attn_mask=None if mask is None else mask.double()[None], scale=trace.scale * factor)[
-        0, 0
-    ].float()
+    mask = None if mask is None else mask.double()[None]
+    return sdpa(q, k, v, attn_mask=mask, scale=trace.scale * factor)[0, 0].float()
 
 
-def test_nothing_changed_is_the_head_itself(heads):
+def test_without_a_change_the_head_stays_the_same(heads):
     for real in heads:
         assert torch.equal(change(real).weights, real.weights)
 
@@ -60,7 +59,7 @@ def test_causal_keeps_the_padding_hidden_and_the_position_bias(heads):
         assert (causal.weights.triu(1) == 0).all()
 
 
-def test_causal_keeps_the_numbers_of_a_mask_that_is_added(heads):
+def test_causal_keeps_the_numbers_of_a_float_mask(heads):
     plain, n = heads[0], len(heads[0].query)
     added = torch.linspace(-2, 2, n * n).reshape(n, n)
     real = attend(plain.query, plain.key, plain.value, mask=added)
@@ -68,7 +67,7 @@ def test_causal_keeps_the_numbers_of_a_mask_that_is_added(heads):
     torch.testing.assert_close(change(real, causal=True).context, reference(real, added + later), atol=1e-5, rtol=1e-5)
 
 
-def test_uniform_weights_spread_over_what_may_be_looked_at(heads):
+def test_uniform_weights_are_equal_over_the_allowed_tokens(heads):
     for real in heads:
         n, changed = int((real.weights[0] > 0).sum()), change(real, uniform=True)
         torch.testing.assert_close(changed.context[0], real.value[:n].mean(0), atol=1e-5, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""What of a map is drawn, on hand-made maps: words, hidden special tokens, ranges and bins."""
+"""Maps by words, without special tokens and in bins, on hand-made heads."""
 
 from dataclasses import replace
 
@@ -10,24 +10,18 @@ from selfattn.analysis.word_map import WordMap, attended, places, word_map
 
 @pytest.fixture
 def encoding(encoder):
-    """[CLS] un ##happy cat [SEP], whatever the real tokeniser makes of it."""
+    """An encoding with the tokens [CLS] un ##happy cat [SEP]."""
     real = encoder.encode("a b c")
     tokens, offsets = ("[CLS]", "un", "##happy", "cat", "[SEP]"), ((0, 0), (0, 2), (2, 7), (8, 11), (0, 0))
     return replace(real, text="unhappy cat", tokens=tokens, offsets=offsets)
 
 
-WEIGHTS = torch.tensor(
-    [
-        [0.2, 0.2, 0.2, 0.2, 0.2],
-        [0.1, 0.2, 0.3, 0.2, 0.2],
-        [0.3, 0.2, 0.1, 0.4, 0.0],
-        [0.0, 0.5, 0.1, 0.1, 0.3],
-        [1.0, 0.0, 0.0, 0.0, 0.0],
-    ]
-)
+WEIGHTS = torch.tensor([
+    [0.2, 0.2, 0.2, 0.2, 0.2], [0.1, 0.2, 0.3, 0.2, 0.2], [0.3, 0.2, 0.1, 0.4, 0.0], [0.0, 0.5, 0.1, 0.1, 0.3], [1.0, 0, 0, 0, 0],
+])  # fmt: skip
 
 
-def test_words_take_the_sum_to_and_the_mean_from_their_pieces(encoding):
+def test_weights_to_a_word_are_sums_and_weights_from_it_means(encoding):
     view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
@@ -38,7 +32,7 @@ def test_words_take_the_sum_to_and_the_mean_from_their_pieces(encoding):
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_hidden_special_tokens_are_accounted_for(encoding):
+def test_hidden_is_the_mean_weight_on_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
@@ -49,7 +43,7 @@ def test_hidden_special_tokens_are_accounted_for(encoding):
 def test_words_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # "unhappy" gives itself 0.4 and "cat" 0.3 (the means of its two rows); "cat" gives 0.6 and 0.1; the rest is hidden.
+    # The rows of "unhappy" have the means 0.4 to itself and 0.3 to "cat"; that of "cat" has 0.6 and 0.1. The rest is hidden.
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)
@@ -58,39 +52,32 @@ def test_words_without_special_tokens(encoding):
 def test_bins_keep_the_peaks_and_the_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
-    view = WordMap(
-        labels=tuple("abcde"), groups=tuple((i,) for i in range(5)), special=(True,) * 3 + (False,) * 2, matrix=matrix
-    )
+    groups, special = tuple((i,) for i in range(5)), (True,) * 3 + (False,) * 2
+    view = WordMap(labels=tuple("abcde"), groups=groups, special=special, matrix=matrix)
     bins = view.binned(most=3)
     assert bins.step == 2
-    assert bins.matrix.tolist() == [
-        [pytest.approx(0.9), 0, 0],
-        [0, pytest.approx(-0.8), 0],
-        [pytest.approx(0.1), 0, 0],
-    ]
+    assert bins.matrix.flatten().tolist() == pytest.approx([0.9, 0, 0, 0, -0.8, 0, 0.1, 0, 0])
     assert bins.labels == ("a … b", "c … d", "e … e")
     assert bins.rows_of([3]) == [1] and bins.groups == ((0, 1), (2, 3), (4,))
     assert bins.special == (True, False, False)
     assert view.binned(most=5) is view
 
 
-def test_what_a_word_attends_to_by_words_in_every_head(encoder):
+def test_attended_has_a_words_row_of_every_head(encoder):
     encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
     word = encoding.places("stalagmite")[0]
     seen = attended(word)
     assert seen.labels[:4] == ("[CLS]", "The", "stalagmite", ",") and seen.labels[-1] == "[SEP]"
     assert seen.labels[seen.chosen] == "stalagmite"
     assert [word.others[at].text for at in seen.others if at is not None] == [other.text for other in word.others]
-    assert [at for at, (other, special) in enumerate(zip(seen.others, seen.special)) if other is None] == [
-        0, seen.chosen, len(seen.labels) - 1
-    ]  # fmt: skip
+    assert [at for at, other in enumerate(seen.others) if other is None] == [0, seen.chosen, len(seen.labels) - 1]
     assert seen.special == (True, *[False] * (len(seen.labels) - 2), True)
     torch.testing.assert_close(seen.weights.sum(dim=-1), torch.ones(6, 12))
     whole = word_map(encoding, encoding.weights(3, 7))
     torch.testing.assert_close(seen.weights[3, 7], whole.matrix[whole.rows_of(word.positions)[0]])
 
 
-def test_of_a_long_sentence_only_the_words_that_are_kept(encoder):
+def test_attended_keeps_only_the_given_words(encoder):
     word = encoder.encode("We sat on the bank of the river, and the bank was wet.").places("bank")[1]
     kept = attended(word, keep={4, 0, 7})
     assert kept.labels == ("[CLS]", "We", "bank", "river", "bank", "[SEP]")
