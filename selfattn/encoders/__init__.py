@@ -1,1 +1,1 @@
-"""A name becomes an encoder, a text an encoding: finding and checking a folder, loading it, and capturing its attention."""
+"""Find, check and load an encoder by its name, run texts through it, and record its attention."""

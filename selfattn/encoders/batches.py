@@ -1,4 +1,4 @@
-"""Group texts of like length into passes of a bounded number of padded tokens, so that memory has a bound."""
+"""Group texts of similar length into passes with a bounded number of padded tokens, which bounds the memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -7,19 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens of a pass
 COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 
 def tokens_a_pass(device: str) -> int:
-    """The number of padded tokens in a pass on this device ("cpu", "cuda:0" ...)."""
+    """Return the number of padded tokens of a pass on a device ("cpu", "cuda:0" ...)."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches of items of like length, about `limit` padded tokens each. equal: only items of one length together.
+    """Yield batches of items of similar length, about `limit` padded tokens each. equal: only items of one length together.
 
-    The longest come first: later batches then fit into the same memory.
+    The longest come first, so that later batches fit into the same memory.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run a sentence's copies, n tokens each, in passes; a pass that runs out of memory in halves. A result for each."""
+    """Run copies of a sentence of n tokens in passes, and return a result for each. A pass that lacks memory runs in halves."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

@@ -41,7 +41,7 @@ class Head(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Head":
-        """The head of a name: "L5 H10", "L5H10". Raises ValueError."""
+        """Return the head with a name such as "L5 H10" or "L5H10". Raises ValueError."""
         if not (found := re.fullmatch(r"L(\d{1,4}) ?H(\d{1,4})", name.strip(), re.ASCII)):
             raise ValueError(f"Expected a head as L5H10, got {name[:40]!r}.")
         return cls(int(found[1]), int(found[2]))
@@ -82,7 +82,7 @@ class Hide:
             object.__setattr__(self, "heads", tuple(Head(*head) for head in heads))
 
     def edges(self, layer: int, n_heads: int) -> Iterable[tuple[int, int, int]]:
-        """The (head, query, key) triples hidden in a layer."""
+        """Return the (head, query, key) triples that are hidden in a layer."""
         heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]
         return product(heads, self.queries, self.keys)
 
@@ -110,7 +110,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Refuse heads and positions that the text or the encoder hasn't. Padding may be a key only. Raises ValueError."""
+    """Refuse heads and positions that don't exist. Padding may be a key only. Raises ValueError."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
@@ -136,14 +136,14 @@ class LayerRecording:
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n), with hidden tokens in it
+    mask: Tensor | None  # bool or float, broadcasts to (batch, n_heads, n, n); includes hidden tokens
     terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores; empty in most families
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): enters W_O, patches in place
+    context: Tensor  # (batch, n, n_heads, d_head): enters W_O, with patches
     arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty for the interface
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
-        """The recording of one sentence of the batch, cut back to its first n tokens; batch becomes 1."""
+        """Return the recording of one sentence of the batch, cut to its first n tokens; batch becomes 1."""
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
@@ -158,7 +158,7 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """The mask for the kernel: (n_heads or 1, n_rows or 1, n) on the CPU, bool, or float32 if it adds other numbers."""
+        """Return the kernel's mask: (n_heads or 1, n_rows or 1, n) on the CPU, bool, or float32 if it adds other numbers."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
@@ -169,30 +169,30 @@ class LayerRecording:
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """The kernel's steps, float32, for some heads and queries."""
+        """Compute the kernel's steps, float32, for some heads and queries."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """The weights of `trace` alone, without rounding the other steps to float32."""
+        """Compute the weights of `trace`, without rounding the other steps to float32."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
-        """The kernel's steps in float64; in float32 for a very long text."""
+        """Compute the kernel's steps in float64, or in float32 for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
-        asked = query[..., rows, :]
-        exact = precision(asked, key)
-        terms = [term.term(asked.to(exact), key.to(exact), self.scale, heads, rows) for term in self.terms]
+        query = query[..., rows, :]
+        dtype = precision(query, key)
+        terms = [term.term(query.to(dtype), key.to(dtype), self.scale, heads, rows) for term in self.terms]
         mask = self.kernel_mask(rows)
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
-        return attend_precisely(asked, key, value, mask, self.scale, terms)
+        return attend_precisely(query, key, value, mask, self.scale, terms)
 
 
 class Recorder:
-    """Records one forward pass, layer by layer; replaces heads' contexts and hides tokens on the way.
+    """Records one forward pass, layer by layer, and replaces heads' contexts and hides tokens in it.
 
     patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: gradients
-    can be taken by the recorded contexts. joins: the layers at which copies of the batch's one sentence join it
+    with respect to the recorded contexts are possible. joins: the layers at which copies of the batch's only sentence join it
     (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention.
     """
 
@@ -207,19 +207,19 @@ class Recorder:
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
-        self.pending: dict[str, object] = {}  # kept by a layer's hooks so far
+        self.pending: dict[str, object] = {}  # what the hooks of the current layer have recorded
         self.keep = keep
         self._differentiable = differentiable
         self.joins = joins
         self.last, self.rows = narrow or (None, ())
         self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
-        self._patches = [(row, patch) for row, own in enumerate(patches) for patch in own]
-        self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
+        self._patches = [(row, patch) for row, of_row in enumerate(patches) for patch in of_row]
+        self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """The coming layer's mask with hidden tokens in it, of its own kind: (batch, n_heads or 1, n, n).
+        """Add hidden tokens to the next layer's mask, bool or float: (batch, n_heads or 1, n, n).
 
-        shape: (batch, n_heads, n). Without hidden tokens the mask as it is.
+        shape: (batch, n_heads, n). Without hidden tokens, the mask is returned unchanged.
         """
         batch, n_heads, n = shape
         layer = self.n_calls
@@ -238,7 +238,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Take one layer's context (batch, n, n_heads, d_head); return the one to go on with. inputs: LayerRecording's others."""
+        """Record one layer's context (batch, n, n_heads, d_head), and return it with patches. inputs: LayerRecording's others."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -259,7 +259,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder, which reaches every layer's attention in this call alone."""
+    """Run the model with a recorder, which every layer's attention finds during this call only."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -267,11 +267,11 @@ def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | Non
         _recorder.reset(token)
 
 
-current_recorder = _recorder.get  # of the pass that this thread is in; None outside of `run`
+current_recorder = _recorder.get  # returns the recorder of this thread's pass, or None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """The context with a layer's patches (sentence of the batch, patch). One write for all is faster than one each."""
+    """Return the context with a layer's patches (sentence of the batch, patch), in one write, which is faster."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -285,8 +285,8 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """The attention function given to transformers: `sdpa`, its inputs and its context handed to the recorder."""
-    # Always pass it: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
+    """Compute attention by transformers' `sdpa`, and pass its inputs and its context to the recorder."""
+    # Always pass is_causal: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     if (recorder := current_recorder()) is not None:
@@ -309,7 +309,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """The family's own slow function, which returns its weights, with the recorder's hidden tokens."""
+    """Compute attention by the family's own slow function, which returns weights, with the recorder's hidden tokens."""
     own = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -318,22 +318,22 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """The mask as numbers to add, which the families' slow functions take: the dtype's lowest for False."""
+    """Return the mask as numbers to add, for the families' slow functions: False becomes the dtype's lowest number."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
 
 
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
-    """One sentence's part of a hooked module's argument."""
+    """Return one sentence's part of a hooked module's argument."""
     if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
         return of_sentence(tensor, index, n)
     if name == "rel_embeddings":  # (n_distances, d_model)
         return tensor
     if name == "sinusoidal_pos":  # (1, 1, n, d_head)
         return tensor[..., :n, :]
-    own = tensor[index : index + 1, :n]  # the layer's input (batch, n, d_model)
-    return own if tensor.shape[0] == 1 else own.clone()
+    part = tensor[index : index + 1, :n]  # the layer's input (batch, n, d_model)
+    return part if tensor.shape[0] == 1 else part.clone()
 
 
 AttentionInterface.register(IMPLEMENTATION, recorded_attention)

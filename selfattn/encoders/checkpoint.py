@@ -1,4 +1,4 @@
-"""Checks a folder before transformers reads it, and computes the digests that identify it.
+"""Check a folder before transformers reads it, and compute the digests that identify it.
 
 The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
 transformers would follow some keys of a config to other files or to the Hub, so those are refused first.
@@ -40,7 +40,7 @@ DECIDING = (
 NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that decide no number
 PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
 MOST_LINKS = 40  # on the way to a file, as in the system itself
-BYTES = "ByT5Tokenizer"  # needs none; the load refuses it, because it isn't fast
+BYTES = "ByT5Tokenizer"  # needs no vocabulary; the load refuses it, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
@@ -148,7 +148,7 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that transformers would read, in order: the single file wins over an index of several."""
+    """Return the safetensors files that transformers would read, in order. A single file wins over an index of several."""
     single, index = folder / f"model{WEIGHTS}", folder / f"model{WEIGHTS}.index.json"
     if single.is_file():
         return [single]
@@ -166,13 +166,13 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def weights_digest(folder: Path) -> str:
-    """sha256 over the weights files, in order."""
+    """Return the sha256 of the weights files, in order."""
     digests = [file_digest(file) for file in weight_files(folder)]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """sha256 of the configuration: config.json by its values without NOTES, DECIDING and modules' files by their bytes.
+    """Return the sha256 of the configuration: of config.json's values without NOTES, and of DECIDING and the modules' files.
 
     files: the folder's `file_digests`. Saving again may change the digest, by new keys or another layout of the tokeniser.
     """
@@ -182,7 +182,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """sha256 of each file of configuration, vocabulary, weights and modules, by its path from the folder."""
+    """Return the sha256 of each file of configuration, vocabulary, weights and modules, by its path from the folder."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -196,13 +196,13 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """The folder with sentence-transformers' modules.json: the model's, or before version 2 the one around 0_Transformer."""
-    apart = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
-    return folder.parent if apart else folder
+    """Return the folder with sentence-transformers' modules.json: the model's, or before version 2 that of 0_Transformer."""
+    is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
+    return folder.parent if is_module else folder
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """modules.json, the settings beside it, and config.json of each module but the model."""
+    """Return modules.json, the settings file beside it, and config.json of each module except the model."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", of=list)
@@ -218,7 +218,7 @@ def _module_files(folder: Path) -> list[Path]:
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
     """Raise LoadError if the folder or its files change inside the `with`, or differ from the digests `expected`.
 
-    Compares the state of each file and of each link on the way to it: a file that was exchanged and put back is noticed too.
+    The state of each file and of each link on the way to it is compared, so a file that was replaced and put back is noticed too.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -238,7 +238,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """The links that the system follows to a file, in order, and the file itself. Raises OSError."""
+    """Return the links that the system follows to a file, in order, and the file itself. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()
@@ -253,7 +253,7 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Differs between two versions of a file: only the system can set ctime."""
+    """Return numbers that differ between two versions of a file, because only the system can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
@@ -261,9 +261,9 @@ _digests: dict[tuple, str] = {}  # by the state of a file
 
 
 def file_digest(path: Path) -> str:
-    """sha256 of a file, computed once for each version of it. Raises LoadError."""
+    """Return the sha256 of a file, computed once for each version of it. Raises LoadError."""
     with open_plain(path) as file, reading(path):
-        state = _state(os.fstat(file.fileno()))  # of the open file: a link to it may lead elsewhere by now
+        state = _state(os.fstat(file.fileno()))  # of the open file, because a link to it may have changed
         if state not in _digests:
             digest = hashlib.sha256()
             while block := file.read(BLOCK):

@@ -1,4 +1,4 @@
-"""Heads with classes, named by the encoder's own folder: of a whole text (or a score), or of each token (tags).
+"""Classification heads of a checkpoint: classes or scores of a text, and tags of each token.
 
 Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
@@ -22,21 +22,20 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-LOGITS = PARITY | {
-    "float32": 1e-5
-}  # largest difference from the whole model's logits, as a share of the largest or of 1
+# Largest difference from the complete model's logits, as a share of the largest logit or of 1.
+LOGITS = PARITY | {"float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Turns a sentence's last hidden states into a logit for each class; for a regression, into a score for each output."""
+    """Computes a logit for each class, or for a regression a score for each output, from a sentence's last hidden states."""
 
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # the folder's id2label; equal ones with their number: "GOOD (class 1)", "GOOD (class 2)"
-    activation: str  # of transformers' pipeline: "softmax", "sigmoid" (each class by itself), "" (regression)
-    _model: nn.Module  # the whole model, its encoder replaced by the identity
+    labels: tuple[str, ...]  # the folder's id2label; equal ones get their number: "GOOD (class 1)", "GOOD (class 2)"
+    activation: str  # in transformers' pipeline: "softmax", "sigmoid" (each class alone), "" (regression)
+    _model: nn.Module  # the complete model with its encoder replaced by the identity
     sigmoid: bool = False  # CrossEncoder.predict of sentence-transformers gives a score's sigmoid
 
     @property
@@ -46,13 +45,13 @@ class ClassHead:
 
     @property
     def unit(self) -> str:
-        """ "probability", or "score" for a regression."""
+        """Its answers' unit: "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) last hidden states, the first token's first, to (..., n_labels); differentiable.
+        """Compute logits from last hidden states, the first token's first: (..., p, d_model) -> (..., n_labels), differentiable.
 
-        Leave hidden tokens out, as a mean over tokens leaves out padding. Raises NotFinite.
+        Pass no states of hidden tokens, as a mean over tokens leaves out padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -60,16 +59,16 @@ class ClassHead:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def answers(self, logits: Tensor) -> Tensor:
-        """(..., n_labels) logits to what transformers' pipeline shows: a regression's scores, or probabilities.
+        """Convert logits (..., n_labels) to the numbers of transformers' pipeline: a regression's scores, or probabilities.
 
-        They sum to 1 where the classes exclude one another.
+        Probabilities sum to 1 if the classes exclude one another.
         """
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """The class of this name or number (an int, or digits that are no class's name); numbers count from 0.
+        """Return the number of the class with this name or number (an int, or digits that are no class's name), from 0.
 
-        Letter case counts only if two names differ in it alone. Raises ValueError.
+        Letter case counts only if two names differ in nothing else. Raises ValueError.
         """
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
@@ -83,16 +82,16 @@ class ClassHead:
 
 
 class TagHead(ClassHead):
-    """Turns a word's last hidden states into a logit for each tag."""
+    """Computes a logit for each tag from a word's last hidden states."""
 
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """(..., p, d_model) last hidden states of a word's tokens to (..., n_labels): the mean over the tokens."""
+        """Compute logits from last hidden states of a word's tokens, as their mean: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:
-        """Each word's likeliest tag: word, tag (as the folder names it), probability."""
+        """Return each word's most probable tag: word, tag (as the folder names it), probability."""
         rows = []
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
@@ -102,10 +101,10 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """The classification head of an encoder's checkpoint, compared with the whole model on a short text.
+    """Load the classification head of an encoder's checkpoint, and compare it with the complete model on a short text.
 
-    Raises NoHead if there is none, classes aren't numbered from 0, the logits differ, or the folder is a CrossEncoder's with a
-    setting that changes the score and isn't done here.
+    Raises NoHead if there is none, if classes aren't numbered from 0, if the logits differ, or if the folder is a CrossEncoder's
+    with an unsupported setting that changes the score.
     """
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
@@ -115,7 +114,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:
-    """The token-classification head, compared likewise. Raises NoHead."""
+    """Load the token-classification head, and compare it likewise. Raises NoHead."""
     return _load(encoder, TagHead, "softmax")
 
 
@@ -126,11 +125,11 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
     encoding = encoder.encode(SAMPLE)
     try:
         with torch.no_grad():
-            whole = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()
+            expected = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()
             take_encoder_out(model)
             head = kind(encoder, labels, activation, model)
-            own = head._raw(encoding.states[-1])[0]
-        most = float((own - whole).abs().max() / whole.abs().max().clamp_min(1))
+            logits = head._raw(encoding.states[-1])[0]
+        most = float((logits - expected).abs().max() / expected.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
     except Exception as error:  # a class that takes more than states
@@ -146,7 +145,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """The names of the classes, no two alike. Raises NoHead if id2label doesn't count from 0 without gaps."""
+    """Return the different names of the classes. Raises NoHead if id2label doesn't count from 0 without gaps."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -161,7 +160,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """The function that transformers' pipeline applies to the logits."""
+    """Return the function that transformers' pipeline applies to the logits."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

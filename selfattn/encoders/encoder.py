@@ -32,7 +32,7 @@ def silent(done: int, total: int) -> None:
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """A progress callback for one of two equal parts of the work."""
+    """Return a progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
@@ -69,8 +69,8 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    # Reasons are measured at load (parity.py); "" if it can.
-    reason: str = ""  # why it can't be recomputed
+    # Reasons are measured at load (parity.py). "" means that it is possible.
+    reason: str = ""  # why its attention can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
     one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
@@ -82,7 +82,7 @@ class Encoder(TextReader):
 
     @cached_property
     def content(self) -> str:
-        """sha256 of weights, configuration, tokeniser, pooling and modules: equal for a copy, on any device, in any precision."""
+        """The sha256 of weights, configuration, tokeniser and modules: equal for a copy, on any device, in any precision."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -124,10 +124,10 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
+        """Run several texts, those of similar length in one padded pass, and cut each to its own length afterwards.
 
         patches, hidden: one collection for each text, as in `encode`. For a second segment, pass `tokenize`'s result.
-        Raises as `encode` does, and TypeError for one string in place of a list.
+        Raises as `encode` does, and TypeError for one string instead of a list.
         """
         if isinstance(texts, str):
             raise TypeError(
@@ -147,12 +147,13 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """The word's sentence as a plain Encoding; run only if it isn't one yet."""
-        own = word.sentence
-        return own if isinstance(own, Encoding) and not (own.patches or own.hides) else self.encode(own)
+        """Return the word's sentence as an unchanged Encoding; run it only if it isn't one yet."""
+        sentence = word.sentence
+        is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
+        return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
+        """Return the model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
@@ -161,7 +162,7 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """The model's own output by its slow attention, with hidden states, and with `weights` the attention weights.
+        """Run the model with its slow attention, and return its output with hidden states and, with `weights`, attention weights.
 
         hidden: one collection for each text. The weights of a long text take much memory.
         """
@@ -173,7 +174,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """True if the maps of a separate pass over n tokens fit the operator's bound on memory."""
+        """Return True if the maps of a separate pass over n tokens fit the operator's bound on memory."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -186,7 +187,7 @@ class Encoder(TextReader):
         progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
-        """The last hidden state at `position` without each head in turn: (n_layers, n_heads, d_model).
+        """Return the last hidden state at `position` without each head in turn: (n_layers, n_heads, d_model).
 
         A head is removed at every position: its output is zero, or with how="mean" its mean over the sentence. position: an
         int, several for a split word (their mean), or a word that occurs once; positions count through both segments. heads:
@@ -215,11 +216,11 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """The last hidden state at `position` with each of `words` hidden from it in turn: (len(words), d_model).
+        """Return the last hidden state at `position` with each of `words` hidden from it in turn: (len(words), d_model).
 
         position and each word: an int, several for a split word (hidden together), or a word that occurs once. heads: for each
         word the heads to hide it in, None for all. progress, pair: as in `knock_out`. Limit: other tokens still pass on what
-        they took from the hidden word. Raises as `encode` does, IndexError for positions that the text hasn't.
+        they took from the hidden word. Raises as `encode` does, and IndexError for positions outside the text.
         (Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5)
         """
         word = self.placed((text, position, pair))
@@ -240,10 +241,11 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """The word's last hidden state in copies of its sentence, each with its own patches and hidden tokens: (copies, d_model).
+        """Return the word's last hidden state in copies of its sentence, each with other changes: (copies, d_model).
 
-        layers: also before each layer, (copies, n_layers + 1, d_model). progress as in `knock_out`. Copies run in passes of
-        about 4,096 tokens, from their first changed layer on if the encoder allows it.
+        patches, hidden: one collection for each copy. layers: return the states before each layer too, (copies, n_layers + 1,
+        d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens, from their first changed layer on if
+        the encoder allows it.
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -257,17 +259,17 @@ class Encoder(TextReader):
         def changed(some: Sequence[int]) -> list[Tensor]:
             chosen = [copies[at] for at in some]
             starts = [copy.start for copy in chosen]
-            own = self._joined(chosen, starts, self.narrowing).mean(dim=1) if join else self.in_copies(chosen, layers)
-            self.check_finite(word.sentence, [own])
-            return list(own)
+            vectors = self._joined(chosen, starts, self.narrowing).mean(1) if join else self.in_copies(chosen, layers)
+            self.check_finite(word.sentence, [vectors])
+            return list(vectors)
 
+        if not copies:
+            return torch.zeros((0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model))
         found = dict(zip(order, in_passes(changed, order, n, progress)))
-        vectors = [found[at] for at in range(count)]
-        shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
-        return torch.stack(vectors) if vectors else torch.zeros(shape)
+        return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Words' last hidden states in copies of their sentences, in one padded pass, unchecked: (copies, d_model).
+        """Return words' last hidden states in copies of their sentences, in one padded pass, unchecked: (copies, d_model).
 
         layers: as in `changed_vectors`.
         """
@@ -279,12 +281,12 @@ class Encoder(TextReader):
             recorder = Recorder(patches, keep=False, hidden=hidden)
             output = run(self.model, self.inputs(batch), recorder, output_hidden_states=layers)
             states = self.states(output) if layers else (output.last_hidden_state,)
-            own = torch.stack([state[row, position].float().cpu() for state in states], dim=1)
-        vectors = torch.stack([each.mean(dim=0) for each in own.split([len(word.positions) for word in words])])
+            found = torch.stack([state[row, position].float().cpu() for state in states], dim=1)
+        vectors = torch.stack([each.mean(dim=0) for each in found.split([len(word.positions) for word in words])])
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """A word's last states in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
+        """Return a word's last states in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -296,7 +298,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """Try whether copies may join a pass at later layers. Lower precisions round by the batch."""
+        """True if copies may join a pass at later layers (tried once). Never in lower precisions, which round by the batch."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:
             return False
@@ -305,7 +307,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """Try whether in the last layer the word's rows alone may go on after the attention; only if copies may join."""
+        """True if only the word's rows need to go on after the last layer's attention (tried once). Needs `joinable`."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -319,27 +321,26 @@ class Encoder(TextReader):
             if is_out_of_memory(error):
                 raise
             return False
-        own = self.in_copies(copies)
-        alike = joined.shape == own.shape
-        return alike and float((joined - own).abs().max()) <= JOINED * float(own.abs().max())
+        apart = self.in_copies(copies)
+        return joined.shape == apart.shape and bool((joined - apart).abs().max() <= JOINED * apart.abs().max())
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """The patches that remove these heads: their outputs are zero at every position."""
+        """Return the patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @property
     def recomputable(self) -> bool:
-        """Measured at load: every layer is recorded, and the kernel's weights are the model's own."""
+        """True if every layer is recorded and the kernel's weights are the model's own (measured at load)."""
         return not self.reason
 
     @property
     def patchable(self) -> bool:
-        """Measured at load: heads' outputs can be replaced and removed."""
+        """True if heads' outputs can be replaced and removed (measured at load)."""
         return not self.patch_reason
 
     @property
     def hooked(self) -> bool:
-        """Its modules never ask for an attention function: hooks read them (`hooks.py`)."""
+        """True if hooks record the attention (`hooks.py`), because the modules never ask for an attention function."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property
@@ -348,7 +349,7 @@ class Encoder(TextReader):
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def states(self, output) -> tuple[Tensor, ...]:
-        """n_layers + 1 of (batch, n, d_model); the last is the model's last_hidden_state (after a final norm)."""
+        """Return n_layers + 1 states (batch, n, d_model). The last is the model's last_hidden_state, after a final norm."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
@@ -396,7 +397,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity in a text's hidden states: before each layer and the last, or the last alone."""
+        """Raise NotFinite for NaN or infinity in a text's hidden states (before each layer and the last, or only the last)."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -410,7 +411,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Surround a pass over so many texts of n tokens. Raises OutOfMemory."""
+        """Run a pass over so many texts of n tokens inside `around`. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -436,6 +437,6 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """One sentence of the batch, cut to its n tokens: CPU float32. Copied, because a view would keep the batch alive."""
-    own = batch[row, :n].float().cpu()
-    return own if batch.shape[0] == 1 else own.clone()
+    """Return one sentence of the batch, cut to n tokens: CPU float32, a copy, because a view would keep the batch alive."""
+    states = batch[row, :n].float().cpu()
+    return states if batch.shape[0] == 1 else states.clone()

@@ -1,4 +1,4 @@
-"""One text run through an encoder: its tokens, its words, its hidden states, and any head's attention on demand."""
+"""An encoding: one text after a pass, with its tokens, words and hidden states, and any head's attention on demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.notebook_repr import html_table
 
-BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
+BLOCK = 2**22  # weights computed at a time: 34 MB for each step
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """One text run through an encoder. Every tensor is CPU float32; rows are queries, columns keys.
+    """One text after a pass through an encoder. Every tensor is CPU float32; rows are queries, columns keys.
 
-    With `patches` or `hides` these aren't the encoder's own numbers for the text.
+    With `patches` or `hides`, the numbers are those of the changed pass.
     """
 
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): before each layer, and the last
@@ -39,7 +39,7 @@ class Encoding(Tokens):
         return f"<Encoding of {text!r}: {sizes}{changes}>"
 
     def _repr_html_(self) -> str:
-        """The tokens with their positions, as `knock_out`, patches and places count them."""
+        """Return a table of the tokens with their positions, as `knock_out`, patches and places count them."""
         return html_table(repr(self)[1:-1], [range(len(self.tokens)), self.tokens])
 
     @property
@@ -49,13 +49,13 @@ class Encoding(Tokens):
 
     @property
     def hidden(self) -> Tensor:
-        """The hidden states (n_layers + 1, n, d_model), stacked anew: hidden[l] enters layer l, hidden[-1] is the last."""
+        """The hidden states, stacked anew: (n_layers + 1, n, d_model). hidden[l] enters layer l, hidden[-1] is the last."""
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Every step of one head, by the kernel: tensors (n, d_head), (n, n) and (n, d_head). rows: of these queries alone.
+        """Compute every step of one head by the kernel: tensors (n, d_head), (n, n) and (n, d_head). rows: only these queries.
 
-        Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable if it is shown only.
+        Raises IndexError for a layer or head that doesn't exist, NotRecomputable if the encoder is shown only.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -63,10 +63,10 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own if it is shown only.
+        """Return a layer's attention weights (n_heads, n, n): by the kernel, or the model's own if the encoder is shown only.
 
-        head: (n, n) of this head alone. rows: of these queries alone. A long text's map is made some rows at a time, to bound
-        memory. Raises IndexError for a layer or head that the encoder hasn't.
+        head: only this head, (n, n). rows: only these queries. A long text's map is computed some rows at a time, to bound
+        memory. Raises IndexError for a layer or head that doesn't exist.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
@@ -79,36 +79,36 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """The weights of the token at `position`, in every layer and head: (n_layers, n_heads, n), in O(n)."""
+        """Compute the weights of the token at `position` in every layer and head: (n_layers, n_heads, n), in O(n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """A word's weights, averaged over its positions, in every layer and head: (n_layers, n_heads, n)."""
+        """Compute a word's weights, averaged over its positions, in every layer and head: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """The weights (n_heads, n, n) by the model's own eager function on the kernel's inputs. head: (n, n) of this head."""
+        """Return the weights (n_heads, n, n) by the model's eager function on the kernel's inputs. head: only this, (n, n)."""
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """The context (n_heads, n, d_head) that entered W_O in this pass, patches in place.
+        """Return the context (n_heads, n, d_head) that entered W_O in this pass, with patches.
 
-        Raises NotRecomputable if it can't be read, IndexError for a layer that the encoder hasn't.
+        Raises NotRecomputable if it can't be read, IndexError for a layer that doesn't exist.
         """
         if not self.recordings:
             raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """Each head's output for the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
+        """Return each head's output for a word, before W_O, averaged over its positions: (n_layers, n_heads, d_head)."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
+        """Return the hidden state that enters `layer` (n_layers: the last), averaged over a word's positions: (d_model,)."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

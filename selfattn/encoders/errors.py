@@ -1,4 +1,4 @@
-"""Errors about an encoder or a text, in words that a visitor may read."""
+"""Errors about an encoder or a text, with messages for visitors."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ class TextError(ValueError):
 
 
 class NotFinite(TextError):
-    """An encoder makes NaN or infinity of a text. The message names the text, the layer and the remedies."""
+    """An encoder gives NaN or infinity for a text. The message names the text, the layer and the remedies."""
 
 
 class OutOfMemory(TextError):
@@ -26,7 +26,7 @@ class NotRecomputable(RuntimeError):
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) for an exception inside, or a Rust library's panic, which is a BaseException. Others pass through."""
+    """Raise make(reason) for an exception inside, and for a Rust library's panic, which is a BaseException."""
     try:
         yield
     except BaseException as caught:
@@ -36,6 +36,6 @@ def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def brief(error: BaseException) -> str:
-    """An error of another library in one line."""
+    """Describe an error of another library in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -1,6 +1,6 @@
-"""A tiny encoder of every family, with random weights, saved like any other checkpoint: for docs/support.md and tests.
+"""Write a tiny encoder of any family, with random weights, as a checkpoint for docs/support.md and tests.
 
-The weights are large on purpose: with small ones every head attends to all tokens evenly, which hides errors in a bias, a mask
+The weights are large on purpose. With small ones every head attends to all tokens evenly, which hides errors in a bias, a mask
 or a rotation.
 """
 
@@ -26,12 +26,12 @@ N_LAYERS = 3
 
 @dataclass(frozen=True)
 class Family:
-    """One family of encoders and the settings that make a tiny one of it."""
+    """One family of encoders and the settings of a tiny one."""
 
-    name: str  # as people say it
-    model_type: str  # as transformers says it
+    name: str  # its usual name
+    model_type: str  # its name in transformers
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
-    settings: Mapping[str, object] = field(default_factory=dict)  # beside COMMON; None: it has no such setting
+    settings: Mapping[str, object] = field(default_factory=dict)  # in addition to COMMON; None: it has no such setting
     spread: float = 0.3  # standard deviation of the random matrices
 
 
@@ -116,7 +116,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Give every parameter, biases and norms too, random numbers of this seed."""
+    """Give every parameter, biases and norms too, random numbers."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -127,11 +127,11 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
                 parameter.add_(noise)
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                module.weight[module.padding_idx] = 0  # as in training, which never moves this row
+                module.weight[module.padding_idx] = 0  # as training leaves it
 
 
 def wordpiece_tokenizer():
-    """A lower-casing WordPiece tokeniser that splits words it doesn't know ("riverbank" into river and ##bank)."""
+    """Return a lower-casing WordPiece tokeniser that splits unknown words ("riverbank" into river and ##bank)."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
@@ -140,19 +140,17 @@ def wordpiece_tokenizer():
 
 
 def byte_tokenizer():
-    """A byte-level BPE tokeniser trained on a few sentences: reads any text, a strange letter as several tokens."""
+    """Return a byte-level BPE tokeniser, trained on a few sentences, that reads a rare letter as several tokens."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
-    trainer.train_from_iterator(
-        SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special, show_progress=False
-    )
+    trainer.train_from_iterator(SENTENCES * 3, 340, min_frequency=2, special_tokens=special, show_progress=False)
     trained = json.loads(trainer.to_str())["model"]
     merges = [tuple(pair) for pair in trained["merges"]]
     return transformers.RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)
 
 
 def unigram_tokenizer():
-    """A sentencepiece-like tokeniser: pieces with a leading "▁", the likeliest split wins."""
+    """Return a sentencepiece-like tokeniser: words begin with "▁", and the most probable split wins."""
     letters = "abcdefghijklmnopqrstuvwxyzTSIW.,'?!-"
     words = "▁The ▁the ▁bank ▁of ▁river ▁was ▁mud dy ▁after ▁rain ▁loan ▁in ▁morning ▁She ▁sat ▁by ▁water bank er ing"
     scored = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)]

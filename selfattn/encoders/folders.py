@@ -1,4 +1,4 @@
-"""Find the saved model inside a folder that isn't one itself, and name such a folder.
+"""Find the saved model inside a folder that isn't one itself.
 
 A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, sentence-transformers before
 version 2 into 0_Transformer.
@@ -13,16 +13,17 @@ from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
-DEPTH = 3  # of a snapshot below the Hub's whole cache
-MOST_FOLDERS = 1_000  # to look into
-MOST_NAMED = 10
+DEPTH = 3  # of a snapshot in the Hub's cache
+MOST_FOLDERS = 1_000  # folders to search
+MOST_NAMED = 10  # models that a refusal lists
 CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """The folder, or the only saved model inside it. Without any, the folder. allowed: may this inner folder be opened?
+    """Return the only saved model inside a folder, or the folder if it is one or holds none.
 
-    Raises LoadError, with the folder's `name` as it was asked for, if there are several or its own config.json can't be read.
+    name: of the folder, as the user wrote it. allowed: returns True for an inner folder that may be opened. Raises LoadError if
+    there are several models, or if the folder's own config.json can't be read.
     """
     if "model_type" in _config(folder):
         return folder
@@ -35,10 +36,10 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
-    if len(found) == 1 and os.path.exists(own := folder / "config.json"):
+    if len(found) == 1 and os.path.exists(config := folder / "config.json"):
         try:
-            read_json(own)
-        except LoadError as error:  # a broken model: don't open another in its place
+            read_json(config)
+        except LoadError as error:  # the folder is a broken model: don't open another one silently
             inner = Path(name, found[0].relative_to(folder))
             raise LoadError(f"{error} Or name the saved model inside: {inner}.") from None
     if len(found) <= 1:
@@ -52,7 +53,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """The Hub repository whose cache a path lies in ("owner/name"), or ""."""
+    """Return the Hub repository ("owner/name") whose cache a path is in, or ""."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 
@@ -87,5 +88,5 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
-    """A sort key: checkpoint-500 before checkpoint-1000."""
+    """Return a sort key that puts checkpoint-500 before checkpoint-1000."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

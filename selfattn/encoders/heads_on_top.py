@@ -1,7 +1,7 @@
-"""Load a head that a checkpoint carries on top of its encoder.
+"""Load a head that a checkpoint has on top of its encoder.
 
-A head is loaded apart from its encoder and reads last hidden states from any run: a plain one, or one with an attention head
-removed or a word hidden.
+A head is loaded without its encoder and reads the last hidden states of any pass: an unchanged one, or one with an attention
+head removed or a word hidden.
 """
 
 import re
@@ -52,7 +52,7 @@ class NoHead(RuntimeError):
 
 
 def carries(config, head: str) -> bool:
-    """True if a config's `architectures` names a class of its family with this head. Names of weights never decide."""
+    """Return True if a config's `architectures` names a class of its family with this head. Names of weights don't count."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -63,19 +63,19 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the encoder's checkpoint doesn't carry this head; the message names the head that it carries."""
+    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message names the head that it has."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
 
 def _named(config) -> list[str]:
-    """The names in a config's `architectures`, which may hold anything."""
+    """Return the names in a config's `architectures`, which may be any JSON value."""
     names = config.architectures or []
     return [str(name) for name in (names if isinstance(names, list) else [names])]
 
 
 def _instead(config) -> str:
-    """A sentence on the head that `architectures` names."""
+    """Return a sentence about the head that `architectures` names."""
     if not _named(config):
         return (
             "its config.json doesn't name its architecture (architectures). Add the name of the class that its weights were "
@@ -93,9 +93,9 @@ def _instead(config) -> str:
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
-    """The whole model with this head from the encoder's checkpoint, on the CPU.
+    """Load the complete model with this head from the encoder's checkpoint, on the CPU.
 
-    Raises NoHead if the checkpoint doesn't carry it, lacks one of its weights, or can't be read.
+    Raises NoHead if the checkpoint doesn't have the head, lacks one of its weights, or can't be read.
     """
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
@@ -110,7 +110,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         if "mismatched" in str(error):
             reason = "the sizes of its weights differ from those that config.json describes."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The encoder's own weights are there, for it is loaded; the pooler's may not be, and the head needs them.
+    # The encoder's own weights exist, because it is loaded. The pooler's may be missing, and the head needs them.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -121,7 +121,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 
 
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
-    """The logits from last hidden states (batch, n, d_model). model: without its encoder. Raises NotFinite."""
+    """Compute logits from last hidden states (batch, n, d_model). model: without its encoder. Raises NotFinite."""
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
@@ -132,13 +132,13 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Replace a model's encoder by a module that returns inputs_embeds as states; return the encoder."""
+    """Replace a model's encoder by a module that returns inputs_embeds as states, and return the encoder."""
     body = getattr(model, model.base_model_prefix)
-    setattr(model, model.base_model_prefix, _HandsOn(body))
+    setattr(model, model.base_model_prefix, _PassThrough(body))
     return body
 
 
-class _HandsOn(nn.Module):
+class _PassThrough(nn.Module):
     """Returns inputs_embeds as the last hidden state, pooled as the replaced encoder did."""
 
     def __init__(self, body: nn.Module):

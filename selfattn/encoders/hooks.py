@@ -1,6 +1,6 @@
 """Permanent hooks that record the attention of families whose modules never ask for an attention function.
 
-The modules are found by how they are built, not by the model's name. `parity.py` measures at load whether the recordings make the
+The modules are found by their structure, not by the model's name. `parity.py` measures at load whether the recordings give the
 model's own weights. Without a recorder the hooks change nothing.
 Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
 """
@@ -37,7 +37,7 @@ POSITIONS = {
 
 
 def install(model: nn.Module, n_heads: int) -> None:
-    """Put hooks on every attention module whose projections are found. Call it once a model."""
+    """Put hooks on every attention module whose projections are found. Call it once for a model."""
     for module, output in _attention_modules(model):
         module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
@@ -47,12 +47,12 @@ def install(model: nn.Module, n_heads: int) -> None:
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:
-    """The module's names for its W_Q, W_K and W_V; None if it hasn't three such layers."""
+    """Return the module's names for its W_Q, W_K and W_V, or None if it hasn't three such layers."""
     return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
 
 
 def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
-    """The W_O of an attention module, inside it or in the module `around` it."""
+    """Return the W_O of an attention module, inside it or in the module `around` it, or None."""
     inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
     if inside is None and is_linear(getattr(around, "output", None), "dense"):
         return around.output.dense
@@ -60,12 +60,12 @@ def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
 
 
 def is_linear(owner: object, name: str) -> bool:
-    """True if the module `owner` has a linear layer of this name."""
+    """Return True if the module `owner` has a linear layer of this name."""
     return isinstance(getattr(owner, name, None), nn.Linear)
 
 
 def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]]:
-    """Each attention module and its W_O."""
+    """Yield each attention module and its W_O."""
     for name, module in model.named_modules():
         if name and (separate(module) or is_linear(module, FUSED)):
             output = output_layer(module, model.get_submodule(name.rpartition(".")[0]))
@@ -74,7 +74,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """A layer's attention begins: hide tokens in its mask, and keep its arguments."""
+    """Hide tokens in the mask of a layer's attention before it runs, and record its arguments."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -100,14 +100,14 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """A projection has run. With shared matrices (DeBERTa-v3) it runs again, for the positions."""
+    """Record a projection's output. With shared matrices (DeBERTa-v3) it runs a second time, for the positions."""
     if (recorder := current_recorder()) is not None:
         # DeBERTa divides the positions' queries in place.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """The heads' contexts enter W_O: hand them to the recorder, and go on with those it returns."""
+    """Pass the heads' contexts to the recorder before W_O, and replace them by those that it returns."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -117,7 +117,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """A LayerRecording's fields from what one layer's hooks kept."""
+    """Return a LayerRecording's fields, except the context, from what one layer's hooks recorded."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -134,7 +134,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """(batch, n_heads, n, d_head) each, with biases, and rotary positions if the family has them."""
+    """Return query, key and value, (batch, n_heads, n, d_head) each, after biases and the family's rotary positions."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
@@ -149,12 +149,12 @@ def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
 
 
 def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
-    """(batch, n, n_heads * d) to (batch, n_heads, n, d)."""
+    """Split the heads: (batch, n, n_heads * d) -> (batch, n_heads, n, d)."""
     return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """A module's mask as an attention function gets it: bool, or float to add; (batch, 1 or n_heads, 1 or n, n)."""
+    """Return a module's mask as an attention function takes it: (batch, 1 or n_heads, 1 or n, n), bool, or float to add."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -162,7 +162,7 @@ def _mask(mask: Tensor | None) -> Tensor | None:
 
 
 def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[PositionBias | DistanceVectors]:
-    """The terms that the layer adds to its scaled scores."""
+    """Yield the terms that the layer adds to its scaled scores."""
     arguments = pending["arguments"]
     if "position_bias" in arguments:
         yield PositionBias(arguments["position_bias"])
@@ -178,9 +178,10 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
-    """The position vectors (n_heads, 2 * span, d_head) of the distances 1 - n ... n - 1: (n_heads, 2 n - 1, d_head).
+    """Return the position vector of each distance 1 - n ... n - 1: (n_heads, 2 n - 1, d_head).
 
-    relative (..., n, n): the bucket of the distance from each key to each query, from -span to span.
+    positions: (n_heads, 2 * span, d_head). relative (..., n, n): the bucket of the distance from each key to each query, from
+    -span to span.
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2
     buckets = torch.cat([relative[0, 1:].flip(0), relative[:, 0]])  # key after query, then query after key

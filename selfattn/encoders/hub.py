@@ -24,25 +24,25 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# Enough to load an encoder and its tokeniser; no pickles, no code. Of inner folders only the pooling's.
+# Files to load an encoder and its tokeniser: no pickles, no code, and from inner folders only the pooling's.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
-# main, v1.0, refs/pr/1, a commit. It becomes a file's name in the cache, and must not lead out of it.
+# main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of it.
 REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
 LONGEST_REVISION = 200  # characters
 
 
 def offline() -> bool:
-    """True if the operator forbids asking the Hub."""
+    """Return True if the operator forbids asking the Hub."""
     return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
-    """Download a Hub model's files, or find them in the cache: their folder and the commit. Raises LoadError.
+    """Download a Hub model's files or find them in the cache, and return their folder and the commit. Raises LoadError.
 
-    report is called with the file on its way and the percentage done.
+    report is called with the current file and the percentage done.
     """
     _check_id(name, revision)
     try:
@@ -51,7 +51,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         report(f"Asking the Hub for {name}")
         try:
             info = HfApi().model_info(name, revision=revision, timeout=10, files_metadata=True)
-        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub did answer
+        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub has answered
             raise
         except UNREACHABLE as error:
             return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")
@@ -98,7 +98,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # Ask once more by the revision's name, so that the cache knows its commit next time without a network.
+        # Ask again by the revision's name, so that the cache has its commit when there is no network.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -111,7 +111,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """A progress bar that draws nothing and reports every whole percent."""
+    """Return a class of progress bars that draw nothing and report every whole percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):

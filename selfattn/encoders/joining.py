@@ -1,7 +1,7 @@
-"""Copies of a sentence join its pass at the layer where each first differs from it: the layers before run once for all.
+"""Let changed copies of a sentence join its pass at their first changed layer, so that the layers before run only once.
 
-In the last layer only the word's rows go on after the attention: no other row reaches the result. Both are done by hooks, which
-read the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows them.
+In the last layer only the word's rows go on after the attention, because no other row reaches the result. Hooks do both by the
+pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows it.
 """
 
 import threading
@@ -16,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put the hooks on these attention modules and the layers around them, once a layer."""
+    """Put the hooks on these attention modules and the layers around them, once for each layer."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -28,7 +28,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """The nearest module around the named one that is an element of a list."""
+    """Return the nearest module around the named one that is an element of a list, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -40,7 +40,7 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that join here to the layer's input, as the sentence's own row; in the last layer keep `rows` alone."""
+    """Add the copies that join at this layer to its input, as copies of the sentence's row; in the last, keep only `rows`."""
     recorder = current_recorder()
     if recorder is None:
         return None
@@ -60,7 +60,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Give the last layer's attention all rows: the word attends to them."""
+    """Give the last layer's attention all rows, because the word attends to them."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
@@ -74,7 +74,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """A module's arguments with its hidden states changed, the first of shape (batch, n, d_model)."""
+    """Return a module's arguments with its hidden states changed: the first argument of shape (batch, n, d_model)."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

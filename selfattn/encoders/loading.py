@@ -1,4 +1,4 @@
-"""Load an encoder from a checked folder: its model, tokeniser and limits. `parity.py` decides whether it is recomputed."""
+"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` decides whether it is recomputed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -44,11 +44,11 @@ def load_encoder(
     report: Report = lambda stage: None,
     trusted: None = None,
 ) -> Encoder:
-    """Load an encoder: the bundled one (None), a folder saved by save_pretrained (or holding one such folder), or a Hub id.
+    """Load an encoder: the bundled one (None), a folder from save_pretrained (or one that holds such a folder), or a Hub id.
 
     An existing folder wins over a Hub id. device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype:
-    "float32", "bfloat16", "float16". report gets a few words before each stage. Only safetensors are read; no code that comes
-    with a model is run. trusted, an option of older versions, raises TypeError.
+    "float32", "bfloat16", "float16". report is called with a few words before each stage. Only safetensors are read, and no code
+    that comes with a model is run. trusted, an option of older versions, raises TypeError.
     Raises LoadError, whose message gives the reason and the remedy.
     """
     if trusted is not None:
@@ -67,10 +67,10 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load from a folder. device and dtype must exist. Raises LoadError.
+    """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
 
-    Parity is measured in float32; for a lower precision on the CPU, because the device may lack the room. Then the lower
-    precision is loaded, with a looser check.
+    Parity is measured in float32. For a lower precision this is done on the CPU, because the device may lack the memory; then the
+    lower precision is loaded and checked with a larger tolerance.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -84,12 +84,12 @@ def load_source(
 
 
 def _measured(source: Source, device: str, report: Report) -> Encoder:
-    """The encoder in float32, measured. Raises LoadError."""
+    """Load the encoder in float32 and measure it. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # known by its digests
+    if not source.bundled:  # whose digests are checked instead
         check_folder(source.folder, Settings.read().model_dir)
-    with ThreadPoolExecutor(1) as beside:  # hashing releases the interpreter's lock
-        digests = beside.submit(file_digests, source.folder)
+    with ThreadPoolExecutor(1) as executor:  # hashing releases the interpreter's lock
+        digests = executor.submit(file_digests, source.folder)
         tokenizer = Tokenizer(source.folder, source.name)
         if not source.bundled:
             tokenizer.check(source.name)
@@ -110,7 +110,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """The encoder in a lower precision, with its own reasons."""
+    """Load the encoder in a lower precision, and measure its reasons."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -126,13 +126,13 @@ def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> En
 
 
 def available_devices() -> list[str]:
-    """This machine's devices, best first."""
-    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    return [device for device, there in present.items() if there]
+    """Return this machine's devices, the fastest first."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return [device for device in available if available[device]]
 
 
 def choose_device(device: str) -> str:
-    """The device for "auto" or a device's name. Raises LoadError if this machine hasn't it."""
+    """Return the device for "auto" or a device's name. Raises LoadError if this machine doesn't have it."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -146,12 +146,12 @@ def choose_device(device: str) -> str:
 
 
 def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
-    """The bare encoder and a note for the visitor. Raises LoadError."""
+    """Load the encoder without a head on top, and return it with a note for the visitor. Raises LoadError."""
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # The folder must not change what the model returns; each call says it.
+    # The folder must not decide what the model returns, because each call does.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -191,9 +191,9 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Refuse weights with NaN or infinity, which a number too large for a low precision becomes. Raises LoadError."""
+    """Refuse weights with NaN or infinity, also from numbers too large for a low precision. Raises LoadError."""
     for name, parameter in model.named_parameters():
-        # A sum is quick; it isn't finite if a number isn't, or if it is too large itself.
+        # The sum is fast to check. It isn't finite if a number isn't, or if the sum is too large.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 f"{source.name}'s weights hold numbers that are not finite in {dtype} (first: {name}). Download it again, "
@@ -202,10 +202,10 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """A note if a pooler's weights aren't used; nothing here reads one. Weights of a head on top don't count.
+    """Return a note if a pooler's weights aren't used, which is harmless. Unused weights of a head on top don't count.
 
-    Raises LoadError for others within the encoder (old relative-position BERTs, layers that the config leaves out): the model
-    that runs would not be the one that was trained.
+    Raises LoadError for other unused weights of the encoder (old relative-position BERTs, layers that the config leaves out),
+    because the model that runs would not be the one that was trained.
     """
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
@@ -221,7 +221,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """The model that a class of transformers reads from a checked folder, with the names of missing and of unused weights."""
+    """Load a model by a class of transformers, and return it with the names of missing and of unused weights."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -232,7 +232,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers' progress bar and warnings; one load at a time, because its switches are global."""
+    """Silence transformers' progress bar and warnings. Only one load runs at a time, because the switches are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
@@ -246,9 +246,9 @@ def quiet() -> Iterator[None]:
 
 
 def _loader(source: Source, config):
-    """The class that loads the bare encoder, and a note for the visitor. Raises LoadError."""
+    """Return the class that loads the encoder without a head, and a note for the visitor. Raises LoadError."""
     family = config.model_type
-    # T5 and its kin have a class of their own for the encoder half, whether it was saved alone or with its decoder.
+    # T5 and similar families have a class for the encoder half, saved alone or with its decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
         config.is_encoder_decoder = False  # T5Gemma's class doesn't do it by itself
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
@@ -263,7 +263,7 @@ def _loader(source: Source, config):
 
 
 def _sample(encoder: Encoder) -> Tokens:
-    """A short sentence's tokens. Raises LoadError if the tokeniser can't read it."""
+    """Return a short sentence's tokens. Raises LoadError if the tokeniser can't read it."""
     try:
         return encoder.tokenize(SAMPLE)
     except TextError as error:
@@ -275,11 +275,11 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """The smaller of the tokeniser's limit and the position table's, special tokens included. Raises LoadError."""
-    said = tokenizer.model_max_length
-    if not isinstance(said, int | float) or not said >= 1:  # nor NaN
+    """Return the smaller limit of the tokeniser and the position table, special tokens included. Raises LoadError."""
+    longest = tokenizer.model_max_length
+    if not isinstance(longest, int | float) or not longest >= 1:  # refuses NaN too
         raise LoadError(
-            f"{source.name}'s tokenizer_config.json says that model_max_length is {str(said)[:80]!r}; expected a number of "
+            f"{source.name}'s tokenizer_config.json says that model_max_length is {str(longest)[:80]!r}; expected a number of "
             "tokens, such as 512. Correct it, or take it out."
         )
     limits = [
@@ -290,4 +290,4 @@ def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
     stated = getattr(model.config, "max_position_embeddings", None)
     if isinstance(stated, int) and stated > 0:  # XLNet says -1
         limits.append(stated)
-    return int(min(said, *(limits or [UNSTATED_LIMIT])))
+    return int(min(longest, *(limits or [UNSTATED_LIMIT])))

@@ -1,4 +1,4 @@
-"""The masked-language head: which word an encoder expects at a place.
+"""The masked-language head, which predicts the word at a place.
 
 Source: Devlin et al. 2019, "BERT", section 3.1, task 1.
 """
@@ -17,7 +17,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False)
 class MaskedHead:
-    """Turns a last hidden state into a prediction over the vocabulary."""
+    """Computes the probability of each token of the vocabulary from a last hidden state."""
 
     encoder: Encoder
     mask_token: str
@@ -25,22 +25,22 @@ class MaskedHead:
     _model: nn.Module  # the masked-language model, its encoder replaced by the identity
 
     def log_probabilities(self, states: Tensor) -> Tensor:
-        """(..., d_model) last hidden states to (..., vocabulary) log-probabilities, natural logarithm; CPU float32.
+        """Compute log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32, differentiable.
 
-        Differentiable. Raises NotFinite.
+        The logarithm is natural. Raises NotFinite.
         """
         logits = logits_of(self.encoder, self._model, MASKED, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
-        """The position of the one mask token in an encoded text. Raises TextError for none or several."""
+        """Return the position of the only mask token in a text. Raises TextError for none or several."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
             raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
         return places[0]
 
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
-        """The likeliest tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
+        """Return the most probable tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
         tokenizer, likeliest = self.encoder.tokenizer, logs.topk(min(top, len(logs)))
         ids = likeliest.indices.tolist()
@@ -50,7 +50,7 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """The masked-language head of an encoder's checkpoint. Raises NoHead if it has none.
+    """Load the masked-language head of an encoder's checkpoint. Raises NoHead if it has none.
 
     An output matrix that is tied to the token embeddings is shared with the loaded encoder.
     """
@@ -66,7 +66,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """The text with its word number `index` (of `tokens.words`, from 0) replaced. Raises IndexError."""
+    """Return the text with its word number `index` (in `tokens.words`, from 0) replaced. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

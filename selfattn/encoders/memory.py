@@ -1,4 +1,4 @@
-"""Recognise memory that runs out, try again with half the batch, and give freed memory back."""
+"""Recognise errors of memory, run a batch again in halves, and return freed memory to the system."""
 
 import ctypes
 import sys
@@ -25,7 +25,7 @@ WORDS = (
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """True for an error that means that memory ran out, on the CPU, CUDA or MPS."""
+    """Return True for an error that means that memory ran out, on the CPU, CUDA or MPS."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in WORDS)
 
 
@@ -41,7 +41,7 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """run(items), a result for each; after OutOfMemory once more in two halves."""
+    """Return run(items), a result for each item; after OutOfMemory, run them again in two halves."""
     try:
         return run(items)
     except OutOfMemory:
@@ -53,7 +53,7 @@ def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
 
 
 def give_memory_back() -> None:
-    """Return the memory that torch's allocators keep for later to the device, for other models and processes."""
+    """Return the memory that torch's allocators hold in reserve to the device, for other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():
@@ -61,9 +61,9 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Return freed memory to the system, in milliseconds; only Arrow's if the C library isn't glibc.
+    """Return freed memory to the system, within milliseconds; only Arrow's if the C library isn't glibc.
 
-    The C library keeps freed pieces for later: a job of hours would hold far more than it uses.
+    The C library holds freed memory in reserve, so a job of hours would hold far more than it uses.
     """
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()

@@ -1,6 +1,6 @@
-"""The model types that may be text encoders, and the refusals of the others, from the config before a model is built.
+"""The model types that may be text encoders, and the refusal of others by their config, before a model is built.
 
-A type on the list is only tried: `parity.py` measures whether it can be recomputed.
+For a type on the list, `parity.py` measures whether it can be recomputed.
 """
 
 import importlib
@@ -25,7 +25,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Refusals of other types: those with a remedy, and those that are many.
+# Refusals of other types that have a remedy, or a common reason.
 KINDS = {
     "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder), and the tokeniser beside it",
@@ -60,7 +60,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """True if the family's modules never ask the attention interface; then only `eager` reports weights."""
+    """Return True if the family's modules never ask the attention interface, so that only `eager` reports weights."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

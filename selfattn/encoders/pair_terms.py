@@ -1,4 +1,4 @@
-"""Terms that some families add to a pair's scaled score, by the distance of its tokens: a number, or products with a vector.
+"""Terms by distance that some families add to the scaled score of two tokens: a number, or products with a vector.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4 (the products).
 """
@@ -19,15 +19,15 @@ class PositionBias:
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """One sentence's part, cut to its first n tokens."""
+        """Return one sentence's part, cut to its first n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """The term for some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term for some heads and queries of one sentence, in the query's dtype."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """The term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -39,21 +39,21 @@ class DistanceVectors:
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for the distances 1 - n ... n - 1 of a query's place from a key's
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """The vectors of the distances within n tokens."""
+        """Return the vectors of the distances within n tokens."""
         middle = self.vectors.shape[1] // 2
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """The term for some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term for some heads and queries of one sentence, in the query's dtype."""
         places = torch.arange(key.shape[-2], device=key.device)
-        return self._met(query, key, scale, places[rows, None] - places, heads)
+        return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """The term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
-        return self._met(query, key, scale, position[:, None, None, None] - places, slice(None))
+        return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
-    def _met(self, query: Tensor, key: Tensor, scale: float, distance: Tensor, heads: int | slice) -> Term:
+    def _products(self, query: Tensor, key: Tensor, scale: float, distance: Tensor, heads: int | slice) -> Term:
         vectors, index = self.vectors[heads].to(query), distance + key.shape[-2] - 1
         if self.name == "content to position":
             return Term(self.name, content_to_position(query, vectors, index, scale))
@@ -61,29 +61,29 @@ class DistanceVectors:
 
 
 def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Each query times the learned vector of its distance to each key: [i, j] = query[i] . positions[distance[i, j]].
+    """Multiply each query by the vector of its distance to each key: [i, j] = query[i] . positions[distance[i, j]].
 
-    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) whole numbers from 0:
-    (..., n_query, n_key). DeBERTa's equation 4.
+    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) whole numbers from 0
+    -> (..., n_query, n_key). (DeBERTa, equation 4)
     """
     products = query @ positions.transpose(-2, -1)  # (..., n_query, n_distances)
     return products.gather(-1, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
 def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Each key times the learned vector of its distance to each query: [i, j] = key[j] . positions[distance[i, j]]."""
+    """Multiply each key by the vector of its distance to each query: [i, j] = key[j] . positions[distance[i, j]]."""
     products = positions @ key.transpose(-2, -1)  # (..., n_distances, n_key)
     return products.gather(-2, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Chosen rows (n_pieces, n_heads or 1, 1, n) of a mask or bias, which may have one row or one sentence for all."""
+    """Return chosen rows (n_pieces, n_heads or 1, 1, n) of a mask or bias, which may have one row or one sentence for all."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """One sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
+    """Return one sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

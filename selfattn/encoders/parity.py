@@ -1,8 +1,8 @@
-"""Check at load that the kernel reproduces the model: its weights and states, against a plain eager pass of the same folder.
+"""Check at load that the kernel reproduces the model's weights and states, by comparison with a plain eager pass.
 
-The fast pass must have the weights, contexts and hidden states of the model's own slow `eager` attention: for a short text padded
-beside a longer one, with a word hidden from another, and for a text of 96 tokens (or the encoder's limit) alone. Always measured
-in float32, for every family.
+The fast pass must give the weights, contexts and hidden states of the model's own slow `eager` attention, for a short text in a
+batch with a longer one, for the same text with a word hidden from another, and for a text of 96 tokens (or the encoder's limit)
+alone. Every family is measured, always in float32.
 """
 
 import re
@@ -21,12 +21,12 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # how many tokens longer the second text is
-MOST_TOKENS = 96  # of the long text: two passes over 512 take a base-size encoder longer than its load
+PADDING = 5  # by so many tokens the second text is longer
+MOST_TOKENS = 96  # of the long text; two passes over 512 tokens would take longer than loading a base-size encoder
 QUERIES = 16  # tokens of the long text whose weights are compared; hidden states are compared for every token
 
-# Largest differences that float32's rounding explains: of weights absolute; of contexts and hidden states, which may be in the
-# hundreds, a share of the largest number in the same head's or token's vectors, or of 1.
+# Largest differences that float32's rounding explains: absolute for weights; for contexts and hidden states, which may be in the
+# hundreds, as a share of the largest number in the same head's or token's vectors, or of 1.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
 # A score is rounded to about 1e-6 |query| |key| scale; beyond this product the allowed difference grows with it.
 SCORE = 16
@@ -41,16 +41,15 @@ class EagerPass:
     """One sentence of a plain eager pass, on the model's device."""
 
     tokens: Tokens
-    weights: list[Tensor]  # (n_heads, n, n) a layer; may be left out
-    states: list[Tensor]  # n_layers + 1 of (n, d_model), the last being the last hidden state
+    weights: list[Tensor]  # (n_heads, n, n) for each layer; may be empty
+    states: list[Tensor]  # n_layers + 1 of (n, d_model); the last is the last hidden state
     hidden: tuple[Hide, ...] = ()
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """The encoder with its sizes and reasons, measured on a short text. Raises LoadError if it can't even be shown.
+    """Measure an encoder on a short text, and return it with its sizes and reasons. Raises LoadError if it can't even be shown.
 
-    pinned: the bundled encoder, known by its digest. The tests check its long texts, hidden words and padding, so a load runs
-    one eager pass only.
+    pinned: the bundled encoder. The tests check its long texts, hidden words and padding, so a load runs only one eager pass.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -60,14 +59,14 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
         install(encoder.model, n_heads)
-        encoder = replace(encoder)  # whose twin has the hooks, too
-    hides = _in_one_head_and_in_all(short, n_layers, n_heads)
+        encoder = replace(encoder)  # so that its twin is copied anew, with the hooks
+    hides = _hides_to_try(short, n_layers, n_heads)
     padded, reasons = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     single = [alone] if pinned else _eager(encoder, [limit], maps=False)
     recordings = []
     for passes in (padded, single):
         if not reasons.get(()):
-            recordings, found = _held_against(encoder, passes)
+            recordings, found = _compare_with_fast(encoder, passes)
             reasons |= found
     reason = reasons[()]
     one_head, every_head = (reason or reasons.get((hide,), "") for hide in hides)
@@ -90,7 +89,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare a lower precision's weights with its own eager ones: why it isn't recomputed, or "".
+    """Compare a lower precision's weights with its own eager ones, and return the reason why it isn't recomputed, or "".
 
     Raises LoadError if its plain pass doesn't run or isn't finite, alone and padded.
     """
@@ -108,7 +107,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """n tokens for the model alone: the special ones at both ends, the others repeated in turn between them."""
+    """Return a text of n tokens: the special ones at both ends, and between them the others, repeated in turn."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -117,11 +116,11 @@ def filled(tokens: Tokens, n: int) -> Tokens:
     return replace(tokens, ids=ids, types=types, special=special)
 
 
-def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """The text's last plain token hidden from its first: in one head of every second layer, and in every head."""
+def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
+    """Hide the text's last ordinary token from its first, in one head of every second layer, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # The layers between have the other mask, of what is hidden in every head.
+    # The other layers try a mask in which nothing is hidden.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
@@ -129,7 +128,7 @@ def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tupl
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """The batch, and its first text with each of `hides`, in one eager pass; and why the model refuses some of them."""
+    """Run the batch, and its first text with each of `hides`, in one eager pass. Return it, and why the model refuses some."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -138,15 +137,15 @@ def _with_hidden(
         except Exception as error:
             if is_out_of_memory(error) or not hides:
                 raise
-            own = "one mask for all heads" if hides[0].heads else "no such mask"
-            refused[hides[:1]] = f"its modules take {own} ({type(error).__name__})."
+            instead = "one mask for all heads" if hides[0].heads else "no such mask"
+            refused[hides[:1]] = f"its modules take {instead} ({type(error).__name__})."
             hides = hides[1:]
 
 
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """A plain eager pass, each sentence cut back to its own length. Raises LoadError."""
+    """Run a plain eager pass, and cut each sentence to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
@@ -169,18 +168,18 @@ def _eager(
         n = len(tokens.ids)
         # `_check_maps` reads the shapes of a single sentence's maps.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
-        own = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
-        if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
+        one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
+        if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):
             raise LoadError(
                 f"{encoder.name} ({encoder.family}) makes numbers that are not finite from {len(tokens.ids):,} tokens of "
                 f"plain text, in {encoder.dtype}. Take another checkpoint or a higher precision."
             )
-        passes.append(own)
+        passes.append(one)
     return passes
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Refuse a model without a whole map for each layer and head, and one that attends backwards only. Raises LoadError."""
+    """Refuse a model without a complete map for each layer and head, and one that attends only backwards. Raises LoadError."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -207,10 +206,13 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
         )
 
 
-def _held_against(
+def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Compare the fast pass: its first sentence's recordings; and by hidden tokens why it differs from the eager one, or ""."""
+    """Run the fast pass, and return its first sentence's recordings, and why it differs from the eager passes, or "".
+
+    The reasons are by the sentences' hidden tokens.
+    """
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -227,33 +229,35 @@ def _held_against(
         )
         return [], {(): reason}
     reasons: dict[tuple[Hide, ...], str] = {}
-    for own, *fast in zip(passes, recordings, states):
-        reasons[own.hidden] = reasons.get(own.hidden) or _sentence_differs(encoder, own, *fast)
+    for eager, *fast in zip(passes, recordings, states):
+        reasons[eager.hidden] = reasons.get(eager.hidden) or _sentence_differs(encoder, eager, *fast)
     return recordings[0], reasons
 
 
-def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRecording], states: list[Tensor]) -> str:
-    """The difference of one sentence's fast pass from its eager pass, or the eager weight of a hidden token; or ""."""
+def _sentence_differs(
+    encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
+) -> str:
+    """Describe how one sentence's fast pass differs from its eager pass, or a hidden token's weight that isn't 0; or ""."""
     for layer, recording in enumerate(recordings):
-        reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
+        reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
             more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
             return f"in {encoder.family}, layer {layer}, {reason}{more}."
-    for layer, (fast, eager) in enumerate(zip(states, own.states, strict=True)):
+    for layer, (fast, plain) in enumerate(zip(states, eager.states, strict=True)):
         name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
-        if reason := _differ(name, _share(eager, fast), STATES):
+        if reason := _differ(name, _share(plain, fast), STATES):
             return f"{encoder.family}'s fast pass is not its plain eager pass: {reason}."
-    for hide, (layer, weights) in product(own.hidden, enumerate(own.weights)):
+    for hide, (layer, weights) in product(eager.hidden, enumerate(eager.weights)):
         for edge in hide.edges(layer, len(weights)):
-            if weights[edge] != 0:  # nor NaN
+            if weights[edge] != 0:  # true for NaN too
                 return f"in layer {layer} a hidden token still has the weight {float(weights[edge]):.1e}."
     return ""
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
-    """Why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
+    """Return the reason why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
 
-    The input of W_O must be the model's own weights times the values, and must reach the last hidden state: tried in one pass
+    The input of W_O must be the model's own weights times the values, and must reach the last hidden state. One pass tries it,
     over the plain text and, for each layer, a copy without a head of that layer.
     """
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
@@ -263,8 +267,8 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
         plain, *ours = run(encoder.model, encoder.inputs([alone.tokens] * (n_layers + 1)), recorder).last_hidden_state
     if len(recorder.layers) != n_layers:
         return f"a linear layer that takes the heads' outputs was found in {len(recorder.layers)} of {n_layers} layers."
-    for layer, (recording, own) in enumerate(zip(recorder.layers, alone.weights)):
-        if reason := _contexts_differ(recording.sentence(0, n), own.cpu()):
+    for layer, (recording, weights) in enumerate(zip(recorder.layers, alone.weights)):
+        if reason := _contexts_differ(recording.sentence(0, n), weights.cpu()):
             return f"in layer {layer}, {reason}."
     for layer, without in enumerate(ours):
         if not _share(plain, without) > REACHES:
@@ -273,7 +277,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """The dashboard's fast pass: each sentence's recordings and hidden states, cut to its length."""
+    """Run the dashboard's fast pass, and return each sentence's recordings and hidden states, cut to its length."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -285,10 +289,10 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """The difference of one layer's weights and context from the model's own, or "".
+    """Describe how one layer's weights and context differ from the model's own, or return "".
 
     eager: the layer's weights (n_heads, n, n) in a plain eager pass. None for a long text, to save memory: then the model's own
-    eager function weighs some recorded queries; the hidden states show whether the recording is right.
+    eager function computes the weights of some recorded queries, and the hidden states show whether the recording is right.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -300,7 +304,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, own: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """The difference of W_O's input from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
+    """Describe how W_O's input differs from the model's own weights (n_heads, n_rows, n) times the values, or return ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "more than the heads' contexts enters the output matrix"
     theirs = own @ recording.value[0].cpu()
@@ -319,6 +323,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """The largest difference as a share of the largest number in its row, or of 1."""
+    """Return the largest difference as a share of the largest number in its row, or of 1."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

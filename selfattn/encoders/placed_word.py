@@ -1,4 +1,4 @@
-"""A text as an encoder's tokeniser reads it, and a word in it."""
+"""A text's tokens from an encoder's tokeniser, and a word in them."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
@@ -10,26 +10,26 @@ from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokens:
-    """A text as the tokeniser reads it, never cut. An `Encoding` is one that has been run."""
+    """A text's tokens, never cut silently. An `Encoding` has the results of a pass too."""
 
     text: str
     pair: str | None  # the second segment
     tokens: tuple[str, ...]  # n word pieces, special tokens included
     ids: tuple[int, ...]  # n
     types: tuple[int, ...]  # n: segment ids for the model
-    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ..., typed in the text too
+    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ..., and for special tokens typed in the text
     offsets: tuple[tuple[int, int], ...]  # n: first character in its segment, and the one after the last
     segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens of neither
-    padding: int = 0  # how many of the last tokens are padding
+    padding: int = 0  # number of padding tokens at the end
     unknown: frozenset[int] = frozenset()  # positions that the model reads as unknown
-    reader: str = field(repr=False)  # `Encoder.reader` of its tokeniser
+    reader: str = field(repr=False)  # `Encoder.reader`, which identifies the tokeniser
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """The words of both segments, in the order of their tokens."""
         words = []
         for segment, text in enumerate(self._texts):
-            outside = [special or own != segment for special, own in zip(self.special, self.segments)]
+            outside = [special or at != segment for special, at in zip(self.special, self.segments)]
             words += token_words(text, self.offsets, outside)
         words.sort(key=lambda word: word.start)
         if not self.unknown:
@@ -39,7 +39,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """Both segments, blank for a typed special token, so that no word spans it."""
+        """Both segments, with blanks instead of typed special tokens, so that no word includes one."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -47,15 +47,15 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Every place of one of these words, matched by `fold`, in order; without unknown ones.
+        """Return every place of one of these words, matched by `fold`, in order, without unknown ones.
 
-        A part of a word whose parts share a token has the whole word's place. In a script without spaces a word is the run of
-        tokens that spells it.
+        If the parts of a word share a token, each part has the place of the complete word. In a script without spaces, a word is
+        the run of tokens that spells it.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
-        """The positions of each place, known or not, in order."""
+        """Return the positions of each place, known or not, in order."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
         found = {place for spelling in wanted for place in self._spelled.get(spelling, ())}
         for segment, text in enumerate(self._texts):
@@ -74,7 +74,7 @@ class Tokens:
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
-        """The positions of the words that have one of these characters."""
+        """Return the positions of the words that have one of these characters."""
         words = self.words_of[segment]
         first = bisect_right(words, start, key=lambda word: word.span[1])
         last = bisect_left(words, stop, key=lambda word: word.at)
@@ -86,7 +86,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """The texts that the model reads as unknown, in order; with spellings, only those that hold one of these words."""
+        """Return the texts that the model reads as unknown, in order; with spellings, only those in one of these words."""
         places = self._found(*spellings)
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -95,16 +95,17 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Why a place of one of these words can't be used: it is unknown to the tokeniser. "" if none is."""
-        for read in self.read_as_unknown(*spellings):
-            return (
-                f"The tokeniser doesn't know {read[:80]!r}: it reads {self.tokens[min(self.unknown)]}, as for anything else that "
-                "it doesn't know. Part the word from what is glued to it, or spell it otherwise."
-            )
-        return ""
+        """Return the reason why one of these words can't be used, if the tokeniser doesn't know it, or ""."""
+        unknown = self.read_as_unknown(*spellings)
+        if not unknown:
+            return ""
+        return (
+            f"The tokeniser doesn't know {unknown[0][:80]!r}: it reads {self.tokens[min(self.unknown)]}, as for anything else "
+            "that it doesn't know. Part the word from what is glued to it, or spell it otherwise."
+        )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """The same followed by padding tokens, n in all."""
+        """Return the same tokens followed by padding tokens, n in all."""
         fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
@@ -112,9 +113,8 @@ class Tokens:
         )
 
     def cut(self, n: int) -> "Tokens":
-        """The text cut to n tokens as a tokeniser cuts it: special tokens at the end stay. `text` is cut too."""
-        own = [at for at, segment in enumerate(self.segments) if segment is not None]
-        after = len(self.ids) - 1 - own[-1]
+        """Return the text cut to n tokens as a tokeniser cuts it: special tokens at the end stay. `text` is cut too."""
+        after = len(self.ids) - 1 - max(at for at, segment in enumerate(self.segments) if segment is not None)
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
         if len(kept) >= len(self.ids):
             return self
@@ -129,9 +129,9 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 
 
 class PlacedWord(NamedTuple, Generic[Sentence]):
-    """A word in its sentence: the sentence as the encoder read it (an Encoding once it is run), and the word's tokens.
+    """A word in its sentence: the sentence's Tokens or Encoding, and the positions of the word's tokens.
 
-    Any tokens of the sentence may take the word's place, and a plain tuple that of a PlacedWord.
+    The positions may be any tokens of the sentence, and a plain tuple may replace a PlacedWord.
     """
 
     sentence: Sentence
@@ -139,19 +139,18 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as it is spelled here, a run of words as one."""
+        """The word as it is spelled here; a run of words counts as one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words in order, this one as one."""
+        """The sentence's words in order; a run of words that is this word counts as one."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:
-        """The sentence's other words in order, repetitions of this one too."""
-        own = {*self.positions}
-        return tuple(word for word in self.sentence.words if own.isdisjoint(word.positions))
+        """The sentence's other words in order; repetitions of this word are among them."""
+        return tuple(word for word in self.sentence.words if {*self.positions}.isdisjoint(word.positions))
 
     @property
     def rows(self) -> slice:
@@ -165,5 +164,5 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def key(self) -> tuple[str, str | None, tuple[int, ...]]:
-        """The cache key of an encoder's results about it."""
+        """The key by which an encoder's results about the word are cached."""
         return self.sentence.text, self.sentence.pair, self.positions

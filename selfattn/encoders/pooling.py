@@ -1,7 +1,7 @@
-"""Read from a folder how its sentence embedder makes one vector of a sentence.
+"""Read from a sentence embedder's folder how it computes a sentence's vector.
 
 sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
-averaged) and two more small files. A setting that changes the vector and isn't done here is refused by name.
+averaged) and two more small files. An unsupported setting that changes the vector is refused by name.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
@@ -33,8 +33,8 @@ OLD_KEYS = {
 # The tokens that each mode averages. mean_sqrt_len_tokens has the mean's direction.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings by file, with the values at which they change nothing here; None: with any value.
-SETTINGS_FILES = [  # the first one that isn't empty counts; old versions named it for the family
+# Settings by file, with the values at which they change nothing here; None: any value changes nothing.
+SETTINGS_FILES = [  # the first one that isn't empty counts; old versions put the family into the name
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
@@ -59,23 +59,23 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to make one vector of a sentence, or asks for a step that isn't done here."""
+    """The encoder's folder doesn't say how to compute a sentence's vector, or asks for an unsupported step."""
 
 
 @dataclass(frozen=True)
 class Pooling:
-    """The sentence's vector is the mean of the last hidden states at some positions; only its direction counts."""
+    """A way to compute a sentence's vector: the mean of the last hidden states at some positions. Only its direction counts."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # sentence-transformers cuts longer texts; None: no limit of its own
+    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """The text as sentence-transformers reads it, cut if it is too long; and the whole text."""
+        """Return the text as sentence-transformers reads it, cut if it is too long, and the complete text."""
         whole = encoder.uncut(text)
         return encoder.tokenize(whole.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), whole
 
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
-        """The positions to average, special tokens among them. Raises TextError for a text that would be cut."""
+        """Return the positions to average, special tokens included. Raises TextError for a text that would be cut."""
         n = len(tokens.ids)
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(
@@ -86,7 +86,7 @@ class Pooling:
 
 
 def load_pooling(encoder: Encoder) -> Pooling:
-    """The encoder's way of making one vector of a sentence, from the folder it was loaded from. Raises NoPooling."""
+    """Read the pooling from the folder that the encoder was loaded from. Raises NoPooling."""
     try:
         folder = resolve(encoder.name, encoder.revision).folder
         with unchanged(folder, encoder.files):
@@ -98,7 +98,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """The same from a folder. Raises LoadError, and NoPooling, whose message follows the encoder's name."""
+    """Read the pooling from a folder. Raises LoadError, and NoPooling with a message that continues the encoder's name."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
@@ -132,9 +132,9 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Refuse settings of a CrossEncoder that change its score and aren't done here. Raises NoPooling, LoadError.
+    """Refuse unsupported settings of a CrossEncoder that change its score. Raises NoPooling, LoadError.
 
-    Returns the function that its `predict` applies to a score; "" where the folder isn't a CrossEncoder's.
+    Returns the name of the function that its `predict` applies to a score, or "" if the folder isn't a CrossEncoder's.
     """
     settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":
@@ -152,7 +152,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Refuse settings with other than their `harmless` values. Raises NoPooling."""
+    """Refuse settings whose values aren't `harmless`. Raises NoPooling."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
@@ -161,7 +161,7 @@ def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[s
 
 
 def _mode(file: Path) -> str:
-    """The mode of pooling. Raises NoPooling, LoadError."""
+    """Read the mode of pooling. Raises NoPooling, LoadError."""
     settings = read_json(file)
     _check(file, POOLING, settings)
     modes = settings.get("pooling_mode", [mode for key, mode in OLD_KEYS.items() if settings.get(key)])
@@ -174,7 +174,7 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """The number of tokens to cut texts to; None: no limit. Raises NoPooling, LoadError."""
+    """Read the number of tokens to cut texts to, None for no limit. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")

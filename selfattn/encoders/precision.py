@@ -1,4 +1,4 @@
-"""Run the kernel in double precision, so that it adds no rounding of its own to the model's."""
+"""Run the kernel in double precision, so that its rounding adds nothing to the model's."""
 
 import math
 
@@ -8,19 +8,19 @@ from torch import Tensor
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 
-MOST_IN_DOUBLE = 2**24  # weights: 134 MB for each step
+MOST_IN_DOUBLE = 2**24  # weights that are computed in double: 134 MB for each step
 
 
 def attend_precisely(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """`attend` in the dtype of `precision`."""
+    """Run `attend` in the dtype of `precision`."""
     dtype = precision(query, key)
     terms = [Term(term.name, term.values.to(dtype)) for term in terms]
     return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale, terms)
 
 
 def precision(query: Tensor, key: Tensor) -> torch.dtype:
-    """Double; single above MOST_IN_DOUBLE weights, to save memory."""
+    """Return float64, or float32 for more than MOST_IN_DOUBLE weights, to save memory."""
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32

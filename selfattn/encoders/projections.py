@@ -1,6 +1,6 @@
-"""One head's learned W_Q, W_K, W_V and W_O, and its query, key and value computed from the layer's input.
+"""Find one head's learned W_Q, W_K, W_V and W_O, and compute its query, key and value from the layer's input.
 
-The projections are found by how the attention module is built, not by the model's name. Their results must equal the recorded
+The projections are found by the structure of the attention module, not by the model's name. Their results must equal the recorded
 query, key and value; otherwise nothing is shown.
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary positions: Su et al. 2021, "RoFormer".
 """
@@ -42,28 +42,28 @@ class Projected:
     value_bias: Tensor | None  # (d_head,)
     output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
     output_bias: Tensor | None  # (d_model,): added once for all heads together
-    family_note: str  # the family's peculiarities, in words; "" for plain BERT
+    family_note: str  # how the family differs from plain BERT, in words; "" if it doesn't
     layer_input: Tensor  # (n, d_model): the hidden state before the layer
     read: Tensor  # (n, d_in): the input of W_Q and W_K; layer_input unless read_note says otherwise
     value_read: Tensor  # (n, d_value_in): the input of W_V
-    read_note: str  # the steps before the projections, in words; "" for none
+    read_note: str  # the steps between layer_input and read, in words; "" for none
     query_flat: Tensor  # (n, d_head) before rotary positions
     key_flat: Tensor  # (n, d_head) before rotary positions
-    query: Tensor  # (n, d_head), as the scores are made of it
-    key: Tensor  # (n, d_head), as the scores are made of it
+    query: Tensor  # (n, d_head), after rotary positions, for the scores
+    key: Tensor  # (n, d_head), after rotary positions, for the scores
     value: Tensor  # (n, d_head)
-    rotary: bool  # query and key were turned by their position
+    rotary: bool  # True if query and key were rotated by their position
 
     def output(self, context: Tensor) -> Tensor:
-        """The head's addition to the residual stream, (n, d_model), from its context (n, d_head); without the bias."""
+        """Compute the head's addition to the residual stream, (n, d_model), from its context (n, d_head), without the bias."""
         return context @ self.output_weight
 
 
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
-    """From the layer's input to one head's query, key and value, CPU float32.
+    """Compute one head's query, key and value from the layer's input, CPU float32.
 
     encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder that is
-    shown only, and IndexError for a layer or head that it hasn't.
+    shown only, and IndexError for a layer or head that doesn't exist.
     """
     encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
     recording = encoding.recordings[layer]
@@ -90,13 +90,13 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Turn each row (n, d_head) by its position: the pairs (i, i + d_head / 2) are the planes of rotation."""
+    """Rotate each row (n, d_head) by its position, in the planes of the pairs (i, i + d_head / 2)."""
     first, second = flat.chunk(2, dim=-1)
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """W_O of an attention module, the heads one below the other: (n_heads * d_head, d_model), CPU float32.
+    """Return W_O of an attention module, head after head: (n_heads * d_head, d_model), CPU float32.
 
     Raises ProjectionsUnknown for an unknown family.
     """
@@ -109,7 +109,7 @@ def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
 
 
 def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
-    """The modules that hold `module`, nearest first."""
+    """Return the modules that contain `module`, the nearest first."""
     path = next(name for name, each in model.named_modules() if each is module).split(".")
     return [model.get_submodule(".".join(path[:depth])) for depth in range(len(path) - 1, -1, -1)]
 
@@ -117,7 +117,7 @@ def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
 def _linears(
     encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
 ) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
-    """Weight and bias of W_Q, W_K and W_V for all heads, each (heads * d_head, d_in), and the W_O layer."""
+    """Return weight and bias of W_Q, W_K and W_V for all heads, each (heads * d_head, d_in), and the W_O layer."""
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
@@ -132,14 +132,14 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """One head's rows of the three matrices and columns of the fourth, and a note on the family's peculiarities."""
+    """Return one head's rows of the three matrices and columns of the fourth, and the family's note."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
     for name, (weight, bias) in zip(("query", "key", "value"), three):
-        # Grouped-query attention: several query heads share one key and value head.
-        own = head * (weight.shape[0] // d_head) // n_heads
-        rows = slice(own * d_head, (own + 1) * d_head)
+        # In grouped-query attention several query heads share one key and value head.
+        index = head * (weight.shape[0] // d_head) // n_heads
+        rows = slice(index * d_head, (index + 1) * d_head)
         parts[f"{name}_weight"] = weight[rows].float().cpu().T
         parts[f"{name}_bias"] = None if bias is None else bias[rows].float().cpu()
     parts["output_weight"] = output.weight[:, head * d_head : (head + 1) * d_head].float().cpu().T
@@ -157,7 +157,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """The input of W_Q and W_K, that of W_V, and the steps before them in words."""
+    """Return the input of W_Q and W_K, that of W_V, and the steps before them in words."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -175,13 +175,13 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """The module's result, CPU float32, by a copy, because other threads use the module."""
+    """Return a module's output, CPU float32. A copy runs, because other threads use the module."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 
 
 def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
-    """The model's own rotary cosines and sines, (n, d_head) each; None if it has none."""
+    """Return the model's rotary cosines and sines, (n, d_head) each, or None if it has none."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
         return None

@@ -1,6 +1,6 @@
-"""The model's own attention weights, by its slow `eager` implementation, for the check of the kernel's weights.
+"""Compute the model's own attention weights by its slow `eager` implementation, to check the kernel's weights.
 
-Two ways: the family's eager function on the recorded inputs, and a separate pass of an eager twin.
+There are two ways: the family's eager function on the recorded inputs, and a separate pass of an eager copy of the model.
 """
 
 import copy
@@ -15,21 +15,21 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """The weights by the model's own `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) of one head.
+    """Compute weights by the model's own `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
 
-    CPU float32. rows: of these queries alone. A hooked family has no such function: its module is called again.
+    CPU float32. rows: only these queries. A hooked family has no such function, so its module is called again.
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
     eager = sys.modules[type(recording.module).__module__].eager_attention_forward
     groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats keys and values
-    some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
+    heads = slice(None) if head is None or groups > 1 else slice(head, head + 1)
     mask = _queries(recording.mask, rows)
-    mask = added(mask if mask is None or mask.shape[1] == 1 else mask[:, some], recording.query.dtype)
-    query = recording.query[:, some, rows]
-    key, value = (tensor[:, some][:, ::groups] for tensor in (recording.key, recording.value))
+    mask = added(mask if mask is None or mask.shape[1] == 1 else mask[:, heads], recording.query.dtype)
+    query = recording.query[:, heads, rows]
+    key, value = (tensor[:, heads][:, ::groups] for tensor in (recording.key, recording.value))
     (bias,) = recording.terms or (None,)  # T5's
-    extra = {} if bias is None else {"position_bias": _queries(bias.values, rows)[:, some]}
+    extra = {} if bias is None else {"position_bias": _queries(bias.values, rows)[:, heads]}
     with torch.no_grad():
         _, weights = eager(recording.module, query, key, value, mask, scaling=recording.scale, dropout=0.0, **extra)
     if head is None:
@@ -38,7 +38,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """(n_heads, n, n), CPU float32, from the attention module itself, called with its recorded arguments."""
+    """Return the weights (n_heads, n, n), CPU float32, of the attention module, called with its recorded arguments."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -51,22 +51,22 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """A mask or bias cut to some queries, unless one row serves for all."""
+    """Cut a mask or bias to some queries, unless it has one row for all."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """A copy of the modules, with the same parameters, under the slow `eager` attention that returns its weights.
+    """Copy the modules, with shared parameters, and set the slow `eager` attention, which returns weights.
 
     The loaded model's own implementation is never switched, because another thread would lose its recordings.
     """
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # Ours calls the family's own slow function, and hides tokens in it.
+    # EAGER calls the family's own slow function, and hides tokens in it.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
-    """One sentence's weights (n_layers, n_heads, n, n), CPU float32, from a model's output for a batch."""
+    """Stack one sentence's weights from a model's output for a batch: (n_layers, n_heads, n, n), CPU float32."""
     return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])

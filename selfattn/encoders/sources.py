@@ -1,6 +1,6 @@
 """Find the folder for an encoder's name: in the bundled package, on this machine, or on the Hub and in its cache.
 
-An operator limits the choice by `models`, `model_dir` and `offline` of settings.py.
+The settings `models`, `model_dir` and `offline` limit the choice.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ BUNDLED_DIGESTS = {
 
 BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # its `Encoder.content`
 
-# Encoders to offer whose Hub revision is known to hold safetensors.
+# Encoders to offer, with safetensors on the Hub.
 CURATED = (
     BUNDLED_NAME,
     "bert-base-uncased",
@@ -42,13 +42,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder to load from, not yet read; the bundled one is known by its digests."""
+    """A folder to load from, not yet read."""
 
-    name: str  # as shown
+    name: str  # to show
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # the inner folder that was opened in place of the named one
+    note: str = ""  # names the inner folder if that is opened instead of the named one
 
 
 def resolve(
@@ -56,9 +56,9 @@ def resolve(
     revision: str | None = None,
     report: Callable[[str], None] = lambda stage: None,
 ) -> Source:
-    """The folder for a name: None for the bundled encoder, an existing folder (or the one model in it), or a Hub id.
+    """Find the folder for a name: None for the bundled encoder, an existing folder (or the only model in it), or a Hub id.
 
-    A Path is never a Hub id. report gets a few words at each stage. Raises LoadError.
+    A Path is never a Hub id. report is called with a few words at each stage. Raises LoadError.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
@@ -84,7 +84,7 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """True if the name means a folder inside the operator's (SELFATTN_MODEL_DIR)."""
+    """Return True if the name is a folder inside the operator's folder (SELFATTN_MODEL_DIR)."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)
@@ -120,7 +120,7 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """The folder that `name` means; None if it can only be a Hub id. Raises LoadError."""
+    """Return the folder with this name, or None if it can only be a Hub id. Raises LoadError."""
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     folder = Path(name) if base is None else inside(base, name)
@@ -128,7 +128,7 @@ def _local_folder(name: str) -> Path | None:
         return folder.resolve()
     if looks_local and base is None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
-    if looks_local or folder is None:  # the same words for a folder that exists and one that doesn't
+    if looks_local or folder is None:  # the same message whether the folder exists or not
         raise LoadError(
             f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
             "(SELFATTN_MODEL_DIR)."
@@ -137,14 +137,14 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """The path of a name inside the operator's folder; None if it leads out of the folder, or to it.
+    """Return the path of a name inside the operator's folder, or None if it leads out of the folder, or to the folder itself.
 
-    Checks the letters first, then each step: it never looks outside, so no answer tells of files there.
+    The spelling is checked first, then each step, so nothing outside is read and no answer gives away files there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
-    own = next((own for own in (base, real) if path.is_relative_to(own)), None)
+    root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real
-    for part in path.relative_to(own).parts if own else ():
+    for part in path.relative_to(root).parts if root else ():
         try:
             folder = (folder / part).resolve()
         except (OSError, RuntimeError):  # a loop of links

@@ -1,4 +1,4 @@
-"""The half of an encoder that reads: from a text to its tokens, from a word to its places, from tokens to the model's inputs."""
+"""The part of an encoder that reads texts: it makes tokens, finds words in them, and makes the model's inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and the model that has the vectors of its tokens. An `Encoder` is one."""
+    """A tokeniser and its model. `Encoder` extends it."""
 
     name: str
     revision: str | None  # None for folders
@@ -25,23 +25,23 @@ class TextReader:
     device: str
     model: nn.Module
     tokenizer: Tokenizer
-    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each of its files
+    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file, by its path
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """The text's tokens; Tokens are returned as they are. Raises TextError if the encoder can't read it."""
+        """Return the text's tokens; Tokens are returned as they are. Raises TextError if the encoder can't read them."""
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
                     f"Expected a text that {self.title} has read, whole and without padding. Give the string."
                 )
-            self._check_indices(text)  # an encoder with larger tables may have the same reader
+            self._check_indices(text)  # the tokens may be of an encoder with larger tables and the same tokeniser
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """The text's tokens, however many: `Tokens.cut` makes a text of them that the encoder reads. Raises TextError."""
+        """Return the text's tokens, also more than the encoder reads; `Tokens.cut` shortens them. Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser spells an unknown token; the model gets its number alone.
+            # A unigram tokeniser gives the spelling of an unknown token, but the model gets only its number.
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Refuse tokens without a vector, which on a GPU would end every visitor's work. Raises TextError."""
+        """Refuse tokens without a vector, which on a GPU would stop the process. Raises TextError."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
@@ -98,23 +98,23 @@ class TextReader:
     def _segments(self) -> int | None:
         """The number of segments with a vector; None if the model takes no segments."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
-        told = tables and "token_type_ids" in self.tokenizer.model_input_names
-        return min(table.weight.shape[0] for table in tables) if told else None
+        takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
+        return min(table.weight.shape[0] for table in tables) if takes_segments else None
 
     @cached_property
     def pad_id(self) -> int:
-        """The masked token that fills up a batch: the padding token, or token 0 if that has no vector."""
-        own = self.tokenizer.pad_token_id
-        return own if self.has_vector(own) else 0
+        """The token that fills up a batch: the padding token, or token 0 if that has no vector. It is always masked."""
+        pad = self.tokenizer.pad_token_id
+        return pad if self.has_vector(pad) else 0
 
     def has_vector(self, token_id: int | None) -> bool:
-        """True if the tokeniser has this token and the model a vector for it."""
+        """Return True if the model has a vector for this token."""
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Every place of `word` (or of one of more) in `sentence`, at least one: the check of a table's row.
+        """Return every place of `word`, or of one of `more`, in `sentence`; at least one.
 
-        Raises TextError with the reason why the row can't be used.
+        Raises TextError with the reason why a table's row can't be used.
         """
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
@@ -134,7 +134,7 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """A PlacedWord from one, or from plain (text, positions) or (text, positions, pair).
+        """Return a PlacedWord, given one or a tuple (text, positions) or (text, positions, pair).
 
         positions: as in `knock_out`. Raises TextError, IndexError, and ValueError for another encoder's tokens.
         """
@@ -164,16 +164,16 @@ class TextReader:
 
     @property
     def title(self) -> str:
-        """The name to show: a folder's own, without its path; its repository in the Hub's cache; a Hub id as it is."""
+        """The name to show: a folder's name without its path, or its repository if it is in the Hub's cache; or a Hub id."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
     @property
     def reader(self) -> str:
-        """Identifies its tokeniser: the digest of the tokeniser's file, or else the name."""
+        """The identity of the tokeniser: the digest of its file, or the encoder's name if it has no such file."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:
-        """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
+        """Return token ids, attention mask and segment ids, padded on the right, on the model's device: (batch, length) each."""
         length = max(len(tokens.ids) for tokens in batch)
 
         def padded(rows, fill):

@@ -1,4 +1,4 @@
-"""An encoder's tokeniser: transformers' fast one, read from a checked folder."""
+"""Load an encoder's fast tokeniser by transformers from a checked folder."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """Reads texts. Its other names (pad_token, ..., decode) are transformers'. Raises LoadError without a fast tokeniser."""
+    """A fast tokeniser. Names such as pad_token and decode are those of transformers. Raises LoadError if it isn't fast."""
 
     def __init__(self, folder: Path, name: str):
         with failing_as(
@@ -28,7 +28,7 @@ class Tokenizer:
                 "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
                 "Take another encoder."
             )
-        # Off once and for all: switching them for each text would change an object that other threads use.
+        # Switched off here once: switching for each text would change an object that other threads use.
         own.backend_tokenizer.no_truncation()
         own.backend_tokenizer.no_padding()
         self._backend = own.backend_tokenizer
@@ -42,15 +42,15 @@ class Tokenizer:
         self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """The text's tokens by the Rust tokeniser: transformers' wrapper would set padding in it, which threads share."""
+        """Read a text by the Rust tokeniser. transformers' wrapper would set padding in it, and threads share it."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """True for each special token. Typed ones too, which the backend's mask leaves out."""
-        return tuple(bool(own) or number in self._special for own, number in zip(read.special_tokens_mask, read.ids))
+        """Return True for each special token, also for typed ones, which the backend's mask leaves out."""
+        return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """A note if a cased vocabulary is read in lower case, which is transformers' default without a setting."""
+        """Return a note if texts for a cased vocabulary are lower-cased, which is transformers' default without a setting."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""
@@ -63,7 +63,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError if it can't read plain text, or reads it in more than one way."""
+        """Raise LoadError if the tokeniser can't read plain text, or reads it differently each time."""
         with failing_as(
             lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

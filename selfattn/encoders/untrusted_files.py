@@ -1,4 +1,4 @@
-"""Read a stranger's file: a plain file, of limited size, with valid JSON. Anything else is a LoadError."""
+"""Read an untrusted file, which must be a plain file of limited size with valid JSON; otherwise raise LoadError."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from selfattn.encoders.errors import LoadError
 
-MOST_BYTES = 16 * 2**20  # of a file of JSON
+MOST_BYTES = 16 * 2**20  # of a JSON file
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -24,7 +24,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
-    """The content of a plain file of at most `most_bytes`. Raises LoadError."""
+    """Return the content of a plain file of at most `most_bytes`. Raises LoadError."""
     with open_plain(path) as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
@@ -36,7 +36,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
-    """The JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError."""
+    """Return the JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:
@@ -46,7 +46,7 @@ def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any
 
 
 def parse_object(data: bytes, of: type = dict) -> Any:
-    """The JSON object (or list) in these bytes. Raises ValueError or RecursionError."""
+    """Return the JSON object (or list) in these bytes. Raises ValueError or RecursionError."""
     value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
     if not isinstance(value, of):
         raise ValueError(f"expected one JSON {'object' if of is dict else 'list'}, got {type(value).__name__}")
@@ -66,12 +66,12 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """An opener that doesn't wait for a pipe's writer."""
+    """Open a file without waiting for a pipe's writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object's values. Raises ValueError for a repeated key: readers differ in the value they take."""
+    """Return a JSON object's values. Raises ValueError for a repeated key, because readers differ in the value that they take."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:

@@ -122,18 +122,12 @@ def test_a_text_that_would_be_cut_is_refused(encoder_of):
         ({"pooling": {"pooling_mode": "cls"}}, r"mine takes one token .*mode cls.* to split\. Expected mean pooling\. Take"),
         ({"pooling": {"pooling_mode": "lasttoken"}}, "takes one token .*mode lasttoken"),
         ({"steps": ("Transformer", "Dense")}, "by Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
-        ({"steps": ("Transformer", "Pooling", "Dense")}, r"by Transformer, Pooling, .*Dense; expected"),
     ],
 )  # fmt: skip
 def test_embedders_without_mean_pooling_are_refused(changes, message, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), **changes)))
     with pytest.raises(NoPooling, match=message):
         cosine_parts(encoder, A, B)
-
-
-def test_an_encoder_decoder_without_pooling_is_refused(encoder_of):
-    with pytest.raises(NoPooling, match=r"t5 .*has no modules\.json"):
-        cosine_parts(encoder_of("T5 (encoder half)"), A, B)
 
 
 @pytest.mark.slow

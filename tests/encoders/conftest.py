@@ -1,4 +1,4 @@
-"""A good folder to break, and a stand-in for the Hugging Face Hub on this machine."""
+"""A valid folder to break, and a stand-in for the Hugging Face Hub on this machine."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ COMMIT = "c0ffee" + "0" * 34
 
 @pytest.fixture
 def folder(checkpoint, tmp_path):
-    """A good folder, for a test to break."""
+    """A valid folder, for a test to break."""
     return shutil.copytree(checkpoint("BERT"), tmp_path / "mine")
 
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory):
-    """The server, with one good model (that has a pickle beside its weights), one of pickles only, and a gated one."""
+    """A server with a valid model (and a pickle beside its weights), one with pickles only, and a gated one."""
     root = tmp_path_factory.mktemp("hub")
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
@@ -43,11 +43,11 @@ def stand_in(tmp_path_factory):
 
 
 class StandInHub(ThreadingHTTPServer):
-    """Serves `models` (name to folder) on a free port; asked is the list of paths that were asked for."""
+    """Serves `models` (folders by name) on a free port; `asked` lists the requested paths."""
 
     commit = COMMIT
 
-    def __init__(self, models: dict[str, Path], gated: set[str] = frozenset()):
+    def __init__(self, models: dict[str, Path], gated: set[str]):
         super().__init__(("127.0.0.1", 0), _Answers)
         self.models = models
         self.gated = gated
@@ -79,7 +79,7 @@ class _Answers(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def _answer(self, name: str, revision: str | None, file: str | None) -> tuple[int, bytes, dict[str, str]]:
-        """Status, body and headers, as the Hub's own; file None: what there is of a model."""
+        """Return status, body and headers as the Hub does; file None: the list of a model's files."""
         folder = self.server.models.get(name)
         if folder is None:
             return 401, b"", {"X-Error-Code": "RepoNotFound"}

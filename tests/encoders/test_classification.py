@@ -1,4 +1,4 @@
-"""The classification head of a folder: its classes, its logits beside the whole model's, and each refusal."""
+"""A folder's classification head has the logits of the complete model, names its classes, or is refused."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture
 def folder(tmp_path):
-    """folder(config={...}, weights=change) is a tiny BERT with a classification head, changed."""
+    """folder(config={...}, weights=change) loads a changed tiny BERT with a classification head."""
 
     def made(config=None, weights=None, classes=CLASSES):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
@@ -48,7 +48,7 @@ def test_a_class_is_named_or_numbered(folder):
         head.number("good")
     with pytest.raises(ValueError, match="got '3'"):
         head.number(3)
-    two = load_class_head(folder(classes=("A", "a", "B")))  # that differ in letter case alone
+    two = load_class_head(folder(classes=("A", "a", "B")))  # two differ in letter case only
     assert [two.number(name) for name in ("A", "a", "b")] == [0, 1, 2]
 
 
@@ -79,9 +79,9 @@ def test_answers_equal_transformers_pipeline(name, classes, changes, unit, tmp_p
     head = load_class_head(encoder)
     expected = pipeline("text-classification", str(folder), device="cpu", top_k=None)([TEXT])[0]
     found = head.answers(head.logits(encoder.encode(TEXT).states[-1])).tolist()
-    own = sorted(zip(classes, found), key=lambda each: -each[1])
-    assert [label for label, _ in own] == [each["label"] for each in expected] and head.unit == unit
-    assert [score for _, score in own] == pytest.approx([each["score"] for each in expected], abs=1e-5)
+    answers = sorted(zip(classes, found), key=lambda each: -each[1])
+    assert [label for label, _ in answers] == [each["label"] for each in expected] and head.unit == unit
+    assert [score for _, score in answers] == pytest.approx([each["score"] for each in expected], abs=1e-5)
 
 
 def test_a_regression_has_scores_and_no_probability(tmp_path):
@@ -95,16 +95,13 @@ def test_a_regression_has_scores_and_no_probability(tmp_path):
     assert question.answers["score"].tolist() == pytest.approx(expected[order].tolist(), abs=1e-5)
     assert question.answer.startswith(f"{CLASSES[order[0]]} {decimal(float(expected[order[0]]))}, ")
     assert question.what == "the score of neutral"
-    assert explain(encoder, sentence, question.asked(sentence), heads=()).number == pytest.approx(
-        float(expected[1]), abs=1e-5
-    )
+    found = explain(encoder, sentence, question.asked(sentence), heads=())
+    assert found.number == pytest.approx(float(expected[1]), abs=1e-5)
 
 
 @pytest.mark.parametrize("labels", [{"1": "A", "2": "B", "3": "C"}, {"0": "A", "2": "B", "3": "C"}])
 def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
-    message = (
-        rf"id2label in its config\.json numbers the classes {', '.join(labels)}; expected 0 to 2, one for each logit"
-    )
+    message = rf"id2label in its config\.json numbers the classes {', '.join(labels)}; expected 0 to 2, one for each"
     with pytest.raises(NoHead, match=message):
         load_class_head(folder({"id2label": labels, "label2id": None}))
 
@@ -117,7 +114,7 @@ def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
         (("1", "2", "0"), ("1", "2", "0")),  # a name that is another class's number
     ],
 )
-def test_each_class_has_a_name_of_its_own_and_is_the_one_asked_about(folder, classes, labels):
+def test_each_class_has_a_different_name_and_its_own_question(folder, classes, labels):
     encoder = folder(classes=classes)
     head, sentence = load_class_head(encoder), encoder.encode(TEXT)
     assert head.labels == labels
@@ -125,14 +122,12 @@ def test_each_class_has_a_name_of_its_own_and_is_the_one_asked_about(folder, cla
         question = class_question(head, sentence, label)
         assert question.what == f"the margin of {label}" and question.asked(sentence).label == number
         assert head.number(label) == head.number(number) == number
-        row = question.answers["class"].tolist().index(label)
-        assert question.answers["probability"][row] == pytest.approx(
-            float(whole(encoder).softmax(-1)[number]), abs=1e-5
-        )
+        probability = question.answers.set_index("class")["probability"][label]
+        assert probability == pytest.approx(float(whole(encoder).softmax(-1)[number]), abs=1e-5)
 
 
 def saved_as(architecture, name, folder):
-    """A tiny encoder saved by a class of transformers with another head on top."""
+    """Save a tiny encoder by a class of transformers with another head on top, and load it."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)
@@ -159,7 +154,7 @@ def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
     assert first_asked(encoder, gap=False) == "similarity"
 
 
-def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):
+def test_a_head_for_another_question_is_named(tmp_path):
     encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
     with pytest.raises(NoHead, match=r"carries a head for pretraining \(BertForPreTraining\)\. distilbert"):
         load_class_head(encoder)
@@ -176,17 +171,17 @@ def test_a_head_that_is_shown_elsewhere_is_named(tmp_path):
         (["BertMoodModel"], "names BertMoodModel as its architecture, which transformers doesn't have"),
     ],
 )
-def test_weights_do_not_say_what_the_head_is(folder, architectures, message):
+def test_a_refusal_describes_the_architecture(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 
 
-def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
-    with pytest.raises(NoHead, match=r"no classification head: its checkpoint holds the encoder alone\. distilbert"):
-        load_class_head(encoder)
-    without_class = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path)))
-    with pytest.raises(NoHead, match="no classification head: its checkpoint holds the encoder alone"):
-        load_class_head(without_class)
+def test_an_encoder_without_the_head_is_refused(encoder, tmp_path):
+    for each in (encoder, load_encoder(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path))):
+        with pytest.raises(
+            NoHead, match=r"no classification head: its checkpoint holds the encoder alone\. distilbert"
+        ):
+            load_class_head(each)
 
 
 def without_pooler(weights):
@@ -210,7 +205,7 @@ def with_nan(weights):
         (with_nan, "classification head of tiny makes NaN or infinity"),
     ],
 )
-def test_weights_that_are_no_head(folder, weights, message):
+def test_a_head_with_wrong_weights_is_refused(folder, weights, message):
     with pytest.raises(NoHead, match=message):
         load_class_head(folder(weights=weights))
 
@@ -221,7 +216,7 @@ def test_a_head_that_reads_more_than_states_is_refused(tmp_path):
         load_class_head(encoder)
 
 
-def test_a_head_whose_logits_differ_from_the_whole_models_is_left_out(folder, monkeypatch):
+def test_a_head_whose_logits_differ_from_the_complete_models_is_refused(folder, monkeypatch):
     take_out = classification.take_encoder_out
 
     def other_pooler(model):

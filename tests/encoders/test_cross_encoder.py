@@ -1,4 +1,4 @@
-"""A class head asked with two texts: its score is CrossEncoder's own, and hiding a word is transformers' mask at 0."""
+"""A class head on two texts gives CrossEncoder's score, and hiding a word equals transformers' attention mask."""
 
 import json
 import logging
@@ -23,12 +23,12 @@ from tests.encoders.test_loading import change_config
 pytestmark = pytest.mark.slow
 
 QUERY, DOCUMENT = "Was the bank muddy?", "The bank of the river was muddy after the rain."
-FAMILIES_ASKED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
+TRIED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 
 @pytest.fixture
 def saved(tmp_path):
-    """saved("BERT", classes) is a folder as CrossEncoder saves it, and that CrossEncoder."""
+    """saved("BERT", classes) saves a CrossEncoder, and returns its folder and the CrossEncoder."""
 
     def made(family, classes=("LABEL_0",)):
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -39,7 +39,7 @@ def saved(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("family", FAMILIES_ASKED)
+@pytest.mark.parametrize("family", TRIED)
 def test_the_score_is_cross_encoders(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
@@ -50,8 +50,8 @@ def test_the_score_is_cross_encoders(saved, family):
     assert float(head.answers(logits)[0]) == pytest.approx(activated, abs=1e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES_ASKED)
-def test_hiding_a_word_of_either_text_is_the_mask_at_0(saved, family):
+@pytest.mark.parametrize("family", TRIED)
+def test_hiding_a_word_of_either_text_equals_its_attention_mask_at_0(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -67,7 +67,7 @@ def test_hiding_a_word_of_either_text_is_the_mask_at_0(saved, family):
     assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
 
 
-def test_several_labels_have_the_margin_of_one(saved):
+def test_several_labels_are_a_class_question(saved):
     folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -79,16 +79,16 @@ def test_several_labels_have_the_margin_of_one(saved):
     assert first_asked(encoder, gap=False) == "class"
 
 
-def test_one_label_is_a_score_of_two_texts_alone(saved):
+def test_one_label_is_a_score_question_only_for_two_texts(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()
     sentence = encoder.encode(QUERY, DOCUMENT)
-    asked, share = (
+    asked, activated = (
         class_question(head, sentence, where=" in document 2"),
-        decimal(theirs.predict([(QUERY, DOCUMENT)]).item(), 3),
+        theirs.predict([(QUERY, DOCUMENT)]).item(),
     )
-    answer = f"Document 2: score {decimal(raw)} ({share} after CrossEncoder's sigmoid)"
+    answer = f"Document 2: score {decimal(raw)} ({decimal(activated, 3)} after CrossEncoder's sigmoid)"
     assert (asked.answer, asked.what) == (answer, "the score")
     change_config(Path(folder), WHOLE, activation_fn="torch.nn.modules.linear.Identity")
     assert class_question(load_class_head(load_encoder(folder)), sentence).answer == f"score {decimal(raw)}"

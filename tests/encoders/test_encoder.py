@@ -1,4 +1,4 @@
-"""The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
+"""The bundled encoder encodes, removes heads and runs batches right, and refuses wrong inputs."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +37,7 @@ def test_bank_looks_at_river(encoder):
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, rows):
+def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
     monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head, less than one of all
@@ -66,8 +66,8 @@ def test_removing_sets_of_heads_and_at_several_positions(encoder):
     assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
 
 
-def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeypatch):
-    """Forty short texts and a long one: padded to one length they would be twelve thousand tokens in one pass."""
+def test_a_batch_runs_in_passes_of_similar_length_and_bounded_size(encoder, monkeypatch):
+    """Forty short texts and a long one, padded to one length, would be twelve thousand tokens in one pass."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs
@@ -79,20 +79,20 @@ def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeyp
     assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
 
 
-def test_one_text_in_place_of_a_list_is_refused(encoder):
+def test_one_text_instead_of_a_list_is_refused(encoder):
     with pytest.raises(TypeError, match=r"Expected a list of texts, got one text \('The bank\.'\)\. Use encode"):
         encoder.encode_batch("The bank.")
 
 
-def test_a_row_of_a_batch_keeps_no_more_than_its_own_numbers(encoder):
-    """A view of a long batch would keep all of it in memory as long as one short sentence is kept."""
+def test_an_encoding_of_a_batch_holds_only_its_own_memory(encoder):
+    """A view would keep the complete batch in memory with one short sentence."""
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
 
 
-def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(overflowing):
+def test_nan_and_infinity_are_refused_with_the_text_and_the_layer(overflowing):
     encoder, fine, text = load_encoder(str(overflowing)), "The bank of the river.", "The loan in the morning."
     message = "tiny makes NaN or infinity of 'The loan in the morning.' in float32, first in the embeddings"
     for call in (encoder.encode, encoder.reference_weights, lambda text: encoder.encode_batch([fine, text])):
@@ -121,8 +121,8 @@ def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(ove
         ({"vocab_size": 45}, "The bank was known.", None, "number 5., and tiny has vectors for 45 tokens only"),
     ],
 )
-def test_an_index_that_a_table_has_no_row_for_is_refused_before_the_pass(tmp_path, change, text, pair, message):
-    """Also where another encoder with the same tokeniser has read it. On a GPU it would end every visitor's work."""
+def test_tokens_without_a_vector_are_refused_before_the_pass(tmp_path, change, text, pair, message):
+    """Tokens from another encoder with the same tokeniser are refused too. On a GPU such a pass would stop the process."""
     family = FAMILIES["BERT"]
     encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
     larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
@@ -133,7 +133,7 @@ def test_an_index_that_a_table_has_no_row_for_is_refused_before_the_pass(tmp_pat
     assert encoder.encode("bank", pad_to=9).hidden.isfinite().all()
 
 
-def test_a_padding_token_without_a_vector_is_never_looked_up(encoder_of):
+def test_padding_works_without_a_vector_of_the_padding_token(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -142,18 +142,18 @@ def test_a_padding_token_without_a_vector_is_never_looked_up(encoder_of):
     assert torch.allclose(batch[0].hidden, encoder.encode(texts[0]).hidden, atol=1e-5)
 
 
-BAD = {
-    "": "empty",
-    " \n\t ": "empty",
-    "half \ud83d emoji": "not valid Unicode",
-    "\x00\x01": "no token",
-    "word " * 2000: "2,002 tokens.*at most 512",
-}
-
-
-@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
-def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
-    with pytest.raises(TextError, match=BAD[text]):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        (" \n\t ", "empty"),
+        ("half \ud83d emoji", "not valid Unicode"),
+        ("\x00\x01", "no token"),
+        ("word " * 2000, "2,002 tokens.*at most 512"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text, message):
+    with pytest.raises(TextError, match=message):
         encoder.encode(text)
 
 
@@ -169,8 +169,8 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
             call()
 
 
-def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):
-    """Once a pass, with its work: tokens, padding and copies counted, x layers x d_model."""
+def test_every_pass_runs_inside_around_with_its_amount_of_work(encoder):
+    """The work is tokens (with padding and copies) x layers x d_model."""
     given = []
 
     @contextmanager
@@ -191,7 +191,7 @@ def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):
 
 
 class ExponentialRows(TorchDispatchMode):
-    """How many rows of a map each softmax inside had, by the exponentials that torch was asked for."""
+    """Records the number of rows of each softmax, by torch's calls of exp."""
 
     def __init__(self):
         super().__init__()
@@ -204,13 +204,13 @@ class ExponentialRows(TorchDispatchMode):
         return made
 
 
-def test_a_long_map_is_made_some_rows_at_a_time_and_no_head_or_row_too_many(encoder, monkeypatch):
+def test_a_long_map_is_computed_some_rows_at_a_time(encoder, monkeypatch):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     whole = encoding.weights(2)
     monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5 * n)
     with ExponentialRows() as one_head:
         assert torch.equal(encoding.weights(2, 7), whole[7])
-    with ExponentialRows() as all_heads:  # of twelve not even one row fits
+    with ExponentialRows() as all_heads:  # one row of twelve heads is more than BLOCK
         assert torch.equal(encoding.weights(2), whole)
     assert (one_head.rows, all_heads.rows) == ([5, 5, n - 10], [1] * n)

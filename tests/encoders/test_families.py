@@ -1,4 +1,4 @@
-"""Every family: the kernel against the model's own eager weights, for each layer and head; what is shown, what refused."""
+"""For every family, the kernel equals the model's own eager weights in each layer and head, or it is shown only, or refused."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
     "LiLT": "the kernel's weights differ",
 }
-PATCHABLE = ["LiLT"]  # of the shown ones
+PATCHABLE = ["LiLT"]  # a family that is shown only
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = [
@@ -29,14 +29,14 @@ TEXTS = [
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
-    """In every layer and head: by the model's function on the same inputs, by a separate pass, alone, in a batch, padded."""
+    """Compare every layer and head with the model's function on the same inputs and a separate pass; alone, batched, padded."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
     for text, batched in zip(TEXTS, encoder.encode_batch(TEXTS), strict=True):
         encoding, separate = encoder.encode(text), encoder.reference_weights(text)
         n, large = len(encoding.tokens), float(encoding.hidden.abs().max())
-        assert separate.amax() > 1.5 / n  # heads that look at all alike would prove nothing
+        assert separate.amax() > 1.5 / n  # heads with even weights would prove nothing
         torch.testing.assert_close(batched.hidden, encoding.hidden, atol=1e-5 * large, rtol=0)
         padded = encoder.encode(text, pad_to=n + 5)
         assert batched.tokens == encoding.tokens and padded.special[n:] == (True,) * 5
@@ -44,7 +44,7 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # Only real tokens' rows: a padding row whose window holds nothing has no weights by any sensible rule.
+            # Only the rows of real tokens: the weights of a padding row whose window is empty aren't defined.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0
@@ -54,9 +54,8 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
                 trace, context = encoding.trace(layer, head), encoding.own_context(layer)[head]
                 torch.testing.assert_close(trace.weights, weights[head], atol=1e-6, rtol=0)
                 torch.testing.assert_close(encoding.own_weights(layer, head), own[head], atol=1e-6, rtol=0)
-                torch.testing.assert_close(
-                    trace.context, context, atol=1e-5 * max(1, float(context.abs().max())), rtol=0
-                )
+                largest = max(1, float(context.abs().max()))
+                torch.testing.assert_close(trace.context, context, atol=1e-5 * largest, rtol=0)
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -98,7 +97,7 @@ def test_maps_that_are_not_square_are_refused(checkpoint, name, why):
         load_encoder(str(checkpoint(name)))
 
 
-def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):
+def test_the_encoder_half_of_a_complete_t5_is_loaded(tmp_path, encoder_of):
     config = AutoConfig.from_pretrained(encoder_of("T5 (encoder half)").name)
     config.is_encoder_decoder = True
     whole = AutoModel.from_config(config, attn_implementation="eager")
@@ -119,7 +118,7 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
     config = AutoConfig.for_model("bert", vocab_size=len(tokenizer), **COMMON)
     AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    # The class would add the specials again at load; the bare backend keeps what the file says.
+    # RobertaTokenizer would add special tokens at load.
     settings = tmp_path / "tokenizer_config.json"
     settings.write_text(settings.read_text().replace("RobertaTokenizer", "PreTrainedTokenizerFast"))
     encoder = load_encoder(str(tmp_path))
@@ -131,7 +130,7 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_without_any_attention_no_word_knows_its_neighbours(encoder_of, name):
+def test_with_all_heads_removed_a_word_does_not_depend_on_its_neighbours(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])
@@ -142,8 +141,8 @@ def test_without_any_attention_no_word_knows_its_neighbours(encoder_of, name):
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
-def test_positions_that_begin_after_the_padding_token_leave_room_for_fewer(encoder_of, name, limit):
-    """RoBERTa counts positions from padding_idx + 1: of a table of 64, two rows are never a token's."""
+def test_max_tokens_of_families_whose_positions_begin_after_the_padding_token(encoder_of, name, limit):
+    """RoBERTa counts positions from padding_idx + 1, so two rows of a table of 64 are never used."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
     longest = ("a," * limit)[: limit - sum(encoder.encode("a").special)]
@@ -161,8 +160,8 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
 
     def off(query, key, value, *others):
         trace = right(query, key, value, *others)
-        own = value.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
-        return replace(trace, weights=trace.weights + error) if own else trace
+        is_tried = value.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
+        return replace(trace, weights=trace.weights + error) if is_tried else trace
 
     monkeypatch.setattr(capture, "attend_precisely", off)
     encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
@@ -184,7 +183,7 @@ def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatc
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
             load_encoder(str(checkpoint("BERT")))
-    else:  # not refused, but shown only: the kernel's weights are others
+    else:  # shown only, because the kernel's weights differ
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 

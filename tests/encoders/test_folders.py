@@ -1,4 +1,4 @@
-"""Folders as users have them: of a Trainer, PEFT, sentence-transformers, the Hub's cache; sharded, halved, wrapped."""
+"""Folders as users have them are opened or refused: of a Trainer, PEFT, sentence-transformers or the Hub's cache."""
 
 import json
 import logging
@@ -16,7 +16,6 @@ from transformers import AutoModel, AutoModelForSequenceClassification, AutoToke
 
 from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders.classification import load_class_head
-from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.pooling import TYPES, NoPooling, load_pooling
 from tests.encoders.test_loading import change_config, refused
@@ -31,17 +30,13 @@ def template(checkpoint):
     return checkpoint("BERT")
 
 
-def opened(folder) -> Encoder:
-    return load_encoder(folder)
-
-
 def same(encoder, template):
-    return torch.equal(encoder.encode(TEXT).hidden, opened(template).encode(TEXT).hidden)
+    return torch.equal(encoder.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden)
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """What a user's Trainer leaves behind of a classifier after one step."""
+    """The folder that a Trainer writes after one step of training a classifier."""
     root = tmp_path_factory.mktemp("trained")
     start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
     tokenizer, model = AutoTokenizer.from_pretrained(start), AutoModelForSequenceClassification.from_pretrained(start)
@@ -53,26 +48,26 @@ def trained(tmp_path_factory):
     return root / "out"
 
 
-def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(trained):
+def test_the_only_checkpoint_of_a_trainer_is_opened_and_noted(trained):
     assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
-    encoder = opened(trained)
+    encoder = load_encoder(trained)
     assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-1")
     assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_of_several_checkpoints_the_last_is_proposed_and_a_model_at_the_top_wins(template, tmp_path):
+def test_the_last_of_several_checkpoints_is_proposed_and_a_model_above_them_wins(template, tmp_path):
     output = tmp_path / "out"
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
-    (output / "checkpoint-11" / "model.safetensors").unlink()  # the training was stopped while it was written
+    (output / "checkpoint-11" / "model.safetensors").unlink()  # as if training had stopped while writing it
     error = refused(output, "a Trainer's output, not one saved model", "checkpoint-1, checkpoint-2, check")
     assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
-    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
     shutil.copytree(template, output, dirs_exist_ok=True)
-    assert opened(output).note == ""
+    assert load_encoder(output).note == ""
 
 
-def test_of_many_models_ten_are_named_and_the_rest_counted(template, tmp_path):
+def test_ten_of_many_models_are_named_and_the_rest_counted(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # a part of run0
@@ -80,7 +75,7 @@ def test_of_many_models_ten_are_named_and_the_rest_counted(template, tmp_path):
 
 
 def cached(template, hub, *commits):
-    """As the Hub's cache holds a model: blobs, and snapshots of links to them."""
+    """Copy a model into a folder like the Hub's cache: blobs, and snapshots of links to them."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -95,15 +90,15 @@ def cached(template, hub, *commits):
 
 
 @pytest.mark.parametrize("named", [".", "models--some--tiny-bert", "models--some--tiny-bert/snapshots"])
-def test_the_one_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named):
+def test_the_only_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named):
     root = cached(template, tmp_path / "hub", "a" * 40)
-    encoder = opened(root.parent / named)
+    encoder = load_encoder(root.parent / named)
     assert encoder.note.endswith("a" * 40) and same(encoder, template)
     assert encoder.title == ("hub" if named == "." else "some/tiny-bert")
-    assert opened(root / "snapshots" / ("a" * 40)).title == "some/tiny-bert"
+    assert load_encoder(root / "snapshots" / ("a" * 40)).title == "some/tiny-bert"
 
 
-def test_of_several_snapshots_each_is_named(template, tmp_path):
+def test_several_snapshots_are_named(template, tmp_path):
     root = cached(template, tmp_path, "a" * 40, "b" * 40)
     refused(root, "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
@@ -119,33 +114,11 @@ def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_pa
     merged = eval(remedy, {"AutoPeftModel": AutoPeftModel})
     merged.save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(template).save_pretrained(tmp_path / "merged")
-    encoder = opened(tmp_path / "merged")
+    encoder = load_encoder(tmp_path / "merged")
     assert not same(encoder, template)
     with torch.no_grad():
         states = adapted.eval()(**encoder.inputs([encoder.encode(TEXT)])).last_hidden_state[0]
     torch.testing.assert_close(encoder.encode(TEXT).states[-1], states, atol=1e-5, rtol=0)
-
-
-def test_an_old_sentence_transformers_folder_is_opened_with_its_pooling(template, tmp_path):
-    steps = modules.Transformer(str(template), max_seq_length=32), modules.Pooling(32, "cls")
-    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-    SentenceTransformer(modules=[*steps], device="cpu").save(str(tmp_path / "new"))
-    assert (opened(tmp_path / "new").note, load_pooling(opened(tmp_path / "new")).mode) == ("", "cls")
-    # Before version 2 (Reimers and Gurevych's own checkpoints): the model in a folder of its own, the top's config a version.
-    old = tmp_path / "old"
-    shutil.copytree(template, old / "0_Transformer")
-    shutil.copytree(tmp_path / "new" / "1_Pooling", old / "1_Pooling")
-    (old / "0_Transformer" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 32}))
-    (old / "config.json").write_text(json.dumps({"__version__": "0.2.0"}))
-    paths = {"0_Transformer": "Transformer", "1_Pooling": "Pooling"}
-    listed = [
-        {"idx": i, "path": path, "type": f"sentence_transformers.models.{t}"}
-        for i, (path, t) in enumerate(paths.items())
-    ]
-    (old / "modules.json").write_text(json.dumps(listed))
-    encoder = opened(old)
-    assert encoder.note == "opened: 0_Transformer" and same(encoder, template)
-    assert (load_pooling(encoder).mode, load_pooling(encoder).max_tokens) == ("cls", 32)
 
 
 def edit(file, **values):
@@ -153,7 +126,7 @@ def edit(file, **values):
 
 
 def saved_embedder(template, folder, mode="mean", more=()):
-    """A folder as sentence-transformers saves it."""
+    """Save a folder by sentence-transformers."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
     SentenceTransformer(modules=steps, device="cpu").save(str(folder))
@@ -161,15 +134,14 @@ def saved_embedder(template, folder, mode="mean", more=()):
 
 
 def old_layout(folder):
-    """As before version 2: the model in 0_Transformer, the settings beside it, the steps by their old names."""
+    """Convert a folder to the layout before version 2: the model in 0_Transformer, and above it a config.json with a version."""
     (folder / "0_Transformer").mkdir()
     for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
         file.rename(folder / "0_Transformer" / file.name)
-    kinds = {"0_Transformer": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
-    listed = [
-        {"name": path[0], "path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()
-    ]
-    (folder / "modules.json").write_text(json.dumps(listed))
+    paths = ("0_Transformer", "1_Pooling", "2_Normalize")
+    steps = [{"name": p[0], "path": p, "type": f"sentence_transformers.models.{p[2:]}"} for p in paths]
+    (folder / "modules.json").write_text(json.dumps(steps))
+    edit(folder / "config.json", __version__="0.2.0")
     edit(folder / "0_Transformer" / "sentence_bert_config.json", max_seq_length=8)
 
 
@@ -186,29 +158,31 @@ def cut_in_the_tokenisers_file(folder):
     edit(folder / "tokenizer_config.json", model_max_length=8)
 
 
-DONE = [
-    ("BERT", "mean", None),
-    ("RoBERTa", "cls", None),
-    ("XLM-R", "lasttoken", None),
-    ("MPNet", "mean_sqrt_len_tokens", None),
-    ("BERT", "mean", cut_in_the_tokenisers_file),
-    ("ELECTRA", "mean", cut_in_an_old_file),
-    ("DistilBERT", "mean", cut_by_tokenizer_args),
-    ("BERT", "cls", old_layout),
-]
-
-
-@pytest.mark.parametrize(("family", "mode", "change"), DONE)
+@pytest.mark.parametrize(
+    ("family", "mode", "change"),
+    [
+        ("BERT", "mean", None),
+        ("RoBERTa", "cls", None),
+        ("XLM-R", "lasttoken", None),
+        ("MPNet", "mean_sqrt_len_tokens", None),
+        ("BERT", "mean", cut_in_the_tokenisers_file),
+        ("ELECTRA", "mean", cut_in_an_old_file),
+        ("DistilBERT", "mean", cut_by_tokenizer_args),
+        ("BERT", "cls", old_layout),
+    ],
+)
 def test_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine", mode, [modules.Normalize()])
     if change:
         change(folder)
-    theirs, encoder = SentenceTransformer(str(folder), device="cpu"), opened(folder)
+    theirs, encoder = SentenceTransformer(str(folder), device="cpu"), load_encoder(folder)
     pooling = load_pooling(encoder)
+    assert encoder.note == ("opened: 0_Transformer" if change is old_layout else "")
     for text in (TEXT, "She sat"):
-        tokens = encoder.encode(text)
-        own = torch.nn.functional.normalize(tokens.vector(encoder.n_layers, pooling.positions(tokens)), dim=0)
-        torch.testing.assert_close(own, theirs.encode(text, convert_to_tensor=True), atol=1e-5, rtol=0)
+        encoding = encoder.encode(text)
+        vector = encoding.vector(encoder.n_layers, pooling.positions(encoding))
+        expected = theirs.encode(text, convert_to_tensor=True)
+        torch.testing.assert_close(torch.nn.functional.normalize(vector, dim=0), expected, atol=1e-5, rtol=0)
     most = min(pooling.max_tokens or encoder.max_tokens, encoder.max_tokens)
     assert most == min(theirs.max_seq_length, encoder.max_tokens)
     if change:
@@ -231,16 +205,16 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), ASKED, ids=[each[0] for each in ASKED])
-def test_what_changes_the_vector_is_refused(name, mode, more, file, values, checkpoint, tmp_path):
-    """Each changes the vector or its length in sentence-transformers itself."""
+def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
+    """Each changes the vector or its length in sentence-transformers."""
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     edit(folder / file, **values)
     one, other = (SentenceTransformer(str(each), device="cpu").encode("The Bank") for each in (plain, folder))
     assert one.shape != other.shape or abs(one - other).max() > 1e-3
-    assert load_pooling(opened(plain)).mode == "mean"
+    assert load_pooling(load_encoder(plain)).mode == "mean"
     with pytest.raises(NoPooling, match=name):
-        load_pooling(opened(folder))
+        load_pooling(load_encoder(folder))
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -248,22 +222,14 @@ def test_each_name_of_a_step_is_its_class(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
-def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, tmp_path):
-    """As a Router writes it: one model for questions, one for documents."""
-    for place in ("query_0_Transformer", "document_0_Transformer"):
-        shutil.copytree(template, tmp_path / "router" / place)
-    (tmp_path / "router" / "modules.json").write_text("[]")
-    refused(tmp_path / "router", "is a sentence-transformers folder", "document_0_Transformer, query_0_Transf")
-
-
-def test_a_model_that_broke_is_not_replaced_by_one_inside(template, tmp_path):
+def test_a_broken_model_is_not_replaced_by_one_inside(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
-    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
 
 
-def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
+def test_only_so_many_folders_are_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(3):
         (tmp_path / str(number)).mkdir()
@@ -272,14 +238,14 @@ def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     refused(tmp_path, "holds more than 3 folders. Name the one to open")
 
 
-def test_nothing_outside_the_operators_folder_is_opened_by_way_of_one_inside(template, tmp_path, monkeypatch):
+def test_a_link_out_of_the_operators_folder_is_not_opened(template, tmp_path, monkeypatch):
     shelf = tmp_path / "shelf"
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
     refused("mine", "no folder in it is a saved model")
     monkeypatch.delenv("SELFATTN_MODEL_DIR")
-    assert opened(shelf / "mine").note == "opened: door"
+    assert load_encoder(shelf / "mine").note == "opened: door"
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
@@ -289,27 +255,29 @@ def test_a_prefix_that_a_wrapper_left_is_named_and_the_remedy_helps(template, fo
     message = str(refused(folder, f"weights have {prefix!r} before the names"))
     remedy = message[message.index("save_file(") : message.rindex(".")]
     exec(remedy, {"save_file": save_file, "load_file": load_file, "file": file})
-    assert same(opened(folder), template)
+    assert same(load_encoder(folder), template)
 
 
-def test_shards_and_half_precision_as_save_pretrained_writes_them(template, tmp_path):
+def test_shards_and_half_precision_are_opened(template, tmp_path):
     model, tokenizer = AutoModel.from_pretrained(template), AutoTokenizer.from_pretrained(template)
     model.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
     model.half().save_pretrained(tmp_path / "half")
     for kind in ("shards", "half"):
         tokenizer.save_pretrained(tmp_path / kind)
-    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 2 and same(opened(tmp_path / "shards"), template)
-    half = opened(tmp_path / "half")
-    assert half.dtype == "float32" and half.recomputable and half.digest != opened(template).digest
-    torch.testing.assert_close(half.encode(TEXT).hidden, opened(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
+    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 2 and same(
+        load_encoder(tmp_path / "shards"), template
+    )
+    half = load_encoder(tmp_path / "half")
+    assert half.dtype == "float32" and half.recomputable and half.digest != load_encoder(template).digest
+    torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_a_path_is_a_folder_and_never_a_hub_id_and_a_model_is_none(template, monkeypatch):
+def test_a_path_is_never_a_hub_id_and_a_model_is_refused(template, monkeypatch):
     monkeypatch.chdir(template.parent)
-    encoder = opened(Path("bert"))
-    assert encoder.title == "bert" and encoder.digest == opened(template).digest == opened("bert").digest  # no Hub id
+    encoder = load_encoder(Path("bert"))
+    assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
     with pytest.raises(LoadError, match=r"There is no folder '\./bert-base-uncased'"):
-        opened(Path("bert-base-uncased"))
+        load_encoder(Path("bert-base-uncased"))
     with pytest.raises(LoadError, match=r"got a BertModel\. Save a model with save_pretrained"):
         load_encoder(encoder.model)
 
@@ -318,47 +286,52 @@ def test_big_birds_remedy_helps_and_i_bert_is_refused_by_its_config(tmp_path):
     bird = save_tiny(Family("BigBird", "big_bird", "unigram"), tmp_path / "bird")
     refused(bird, '"attention_type": "original_full" into its config.json')
     change_config(bird, attention_type="original_full")
-    assert opened(bird).recomputable
+    assert load_encoder(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
     refused(ibert, "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
 
 
-def test_a_cased_vocabulary_that_no_file_explains(folder):
-    encoder = opened(folder)
+def test_a_cased_vocabulary_without_settings_is_noted(folder):
+    encoder = load_encoder(folder)
     pieces = sorted(encoder.tokenizer.get_vocab(), key=encoder.tokenizer.get_vocab().get)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
     (folder / "vocab.txt").write_text("\n".join(pieces))
-    assert opened(folder).note == ""
+    assert load_encoder(folder).note == ""
     (folder / "vocab.txt").write_text("\n".join(["The" if piece == "?" else piece for piece in pieces]))
-    lower = opened(folder)
+    lower = load_encoder(folder)
     assert "vocab.txt has capital letters ('The'), but no tokenizer_config.json" in lower.note
     assert lower.encode("The bank").tokens == ("[CLS]", "the", "bank", "[SEP]")
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy
-    cased = opened(folder)
+    cased = load_encoder(folder)
     assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))
 
 
 LATE = "Without pooling there is a vector for each token, as in late interaction, and none of the sentence"
-OTHERS = [
-    (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize; expected .* {LATE}"),
-    (SparseEncoder, {"masked_head": True}, "by Transformer, .*SpladePooling; expected"),
-    (CrossEncoder, {"classes": ("LABEL_0",)}, "It is a cross-encoder: it gives two texts a score, and none of them a"),
-]
 
 
-@pytest.mark.parametrize(("kind", "head", "message"), OTHERS, ids=[each[0].__name__ for each in OTHERS])
+@pytest.mark.parametrize(
+    ("kind", "head", "message"),
+    [
+        (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize; expected .* {LATE}"),
+        (SparseEncoder, {"masked_head": True}, "by Transformer, .*SpladePooling; expected"),
+        (
+            CrossEncoder,
+            {"classes": ("LABEL_0",)},
+            "It is a cross-encoder: it gives two texts a score, and none of them a",
+        ),
+    ],
+)
 def test_a_folder_of_another_kind_has_no_sentence_vector(kind, head, message, tmp_path):
-    kind(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)), device="cpu").save_pretrained(
-        str(tmp_path / "mine")
-    )
+    tiny = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)
+    kind(str(tiny), device="cpu").save_pretrained(str(tmp_path / "mine"))
     with pytest.raises(NoPooling, match=message):
-        load_pooling(opened(tmp_path / "mine"))
+        load_pooling(load_encoder(tmp_path / "mine"))
 
 
 def routed(template):
-    own = [[modules.Transformer(str(template)), modules.Pooling(32, "mean")] for _ in range(2)]
-    return modules.Router.for_query_document(*own)
+    routes = [[modules.Transformer(str(template)), modules.Pooling(32, "mean")] for _ in range(2)]
+    return modules.Router.for_query_document(*routes)
 
 
 def static(template):
@@ -368,11 +341,11 @@ def static(template):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (routed, r"not one saved model\. In it are document_0_Transformer, query_0_Transformer\. Name one"),
+        (routed, r"is a sentence-transformers folder, .* In it are document_0_Transformer, query_0_Transformer\. Name"),
         (static, "has no config.json, and no folder in it is a saved model"),
     ],
 )
 def test_a_folder_without_one_encoder_is_refused(made, message, template, tmp_path):
     SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
     with pytest.raises(LoadError, match=message):
-        opened(tmp_path / "mine")
+        load_encoder(tmp_path / "mine")

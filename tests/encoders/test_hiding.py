@@ -1,4 +1,4 @@
-"""Tokens hidden from others: against plain transformers whose softmax gets the minus infinity, in every recomputed family."""
+"""Hiding tokens equals minus infinity before the softmax of plain transformers, in every recomputed family."""
 
 from collections.abc import Callable
 from functools import partialmethod
@@ -13,12 +13,12 @@ from selfattn.encoders.capture import Recorder
 from tests.encoders.test_families import RECOMPUTED
 
 TEXT = "She sat by the water of the river and waited for the banker."
-ALL_HEADS_ALONE = ["XLM"]  # one mask serves all heads of theirs
+ALL_HEADS_ALONE = ["XLM"]  # families with one mask for all heads
 
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """plain(name, inputs, hides): hidden states and weights by transformers alone, minus infinity put in before each softmax."""
+    """plain(name, inputs, hides) returns hidden states and weights of transformers with minus infinity before each softmax."""
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -45,7 +45,7 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """A word of one piece and one of several, in every head and in some, from several tokens and from one."""
+    """Return hides of a word of one piece and of several, in every head and in some, from several tokens and from one."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
@@ -53,7 +53,7 @@ def some_hides(encoder) -> list[Hide]:
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
 def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
-    """Alone and in a batch; by the kernel's own mask, the model's own function on the same inputs and an eager pass of ours."""
+    """Compare alone and in a batch, by the kernel's mask, the model's function on the same inputs and our eager pass."""
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
@@ -83,7 +83,7 @@ def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_only_the_rows_that_are_asked_for_change(encoder):
+def test_only_the_queries_rows_change(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -141,7 +141,7 @@ def test_patches_and_hidden_tokens_together(encoder):
         ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
     ],
 )
-def test_what_can_not_be_hidden_is_refused_in_words(encoder, hides, message):
+def test_hides_that_do_not_fit_are_refused(encoder, hides, message):
     for refused in (
         lambda: encoder.encode(TEXT, hidden=hides),
         lambda: encoder.encode_batch([TEXT], hidden=[hides]),
@@ -152,8 +152,8 @@ def test_what_can_not_be_hidden_is_refused_in_words(encoder, hides, message):
             refused()
 
 
-def test_hide_refuses_what_does_not_fit(encoder):
-    with pytest.raises(ValueError, match="positions from 0 to 15"):  # padding asks for nothing
+def test_hide_refuses_wrong_arguments(encoder):
+    with pytest.raises(ValueError, match="positions from 0 to 15"):  # padding can't be a query
         encoder.encode(TEXT, pad_to=20, hidden=[Hide((18,), (2,))])
     with pytest.raises(ValueError, match="Expected heads for each of 2 words, got 1"):
         encoder.hide(TEXT, 4, [5, 6], heads=[None])
@@ -165,8 +165,8 @@ def test_hide_refuses_what_does_not_fit(encoder):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 
 
-def test_the_bundled_encoders_hiding_is_held_here_and_not_at_its_load(encoder):
-    """Its load has no pass with hidden words: a separate eager pass and the model's own function, on both kinds."""
+def test_the_bundled_encoders_hiding_equals_a_separate_eager_pass(encoder):
+    """Its load doesn't check hidden words, so this test does, in every head and in some."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])
@@ -175,7 +175,7 @@ def test_the_bundled_encoders_hiding_is_held_here_and_not_at_its_load(encoder):
     assert encoder.hide_reason == encoder.one_head_reason == ""
 
 
-def test_a_head_or_a_position_alone_counts_and_no_head_is_not_all(encoder):
+def test_hide_accepts_a_single_head_or_position_and_refuses_no_heads(encoder):
     wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3)])])
     given = encoder.encode(TEXT, hidden=(each for each in [Hide(5, 8, Head(0, 3))]))
     assert torch.equal(given.hidden, wanted.hidden)
@@ -208,7 +208,7 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("BERT", in_the_fast_pass_alone, "the kernel's weights differ"),
     ],
 )
-def test_a_mask_that_is_not_read_as_it_should_be_is_found_at_load(checkpoint, monkeypatch, name, broken, reason):
+def test_hiding_that_does_not_work_is_found_at_load(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

@@ -1,4 +1,4 @@
-"""Families that are read by hooks: the hooks change nothing, and a recorder reaches its own pass alone."""
+"""Hooks change nothing in the families that need them, and a recorder records only its own pass."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +16,7 @@ TEXT = "She sat by the river."
 
 @pytest.mark.parametrize("name", HOOKED)
 def test_hooks_change_nothing(encoder_of, checkpoint, name):
-    """The encoder's pass is, to the last bit, that of a plain eager model loaded anew, with a recorder and without."""
+    """The encoder's pass is bitwise equal to that of a plain eager model, with and without a recorder."""
     encoder = encoder_of(name)
     assert encoder.hooked and encoder.recomputable
     inputs = encoder.inputs([encoder.tokenize(TEXT)])
@@ -27,15 +27,15 @@ def test_hooks_change_nothing(encoder_of, checkpoint, name):
         assert torch.equal(run(encoder.model, inputs, Recorder()).last_hidden_state, expected)
 
 
-def test_a_pass_that_fails_leaves_no_recorder_behind(encoder_of):
+def test_a_failed_pass_leaves_no_recorder(encoder_of):
     encoder = encoder_of("MPNet")
     with pytest.raises(IndexError):
         run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
     assert current_recorder() is None
 
 
-def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
-    """A W_O whose output leads nowhere, and a layer that reads something else, are found."""
+def test_the_input_of_w_o_is_verified_at_load(checkpoint, monkeypatch):
+    """A W_O whose output has no effect, and a wrong W_O, are found."""
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
@@ -49,8 +49,8 @@ def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
-def test_sixteen_threads_each_get_their_own(encoder_of, name):
-    """Encoding, removal and the reference at once on one encoder: each number is what it is alone, to the last bit."""
+def test_sixteen_threads_get_the_same_numbers_as_one(encoder_of, name):
+    """Encoding, removal and reference weights run at once on one encoder, and are bitwise equal to runs alone."""
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):
@@ -62,7 +62,7 @@ def test_sixteen_threads_each_get_their_own(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    # New threads have another number of cores where a page has run before; it moves the last bits.
+    # After a page has run, new threads use another number of cores, which changes the last bits.
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))

@@ -1,4 +1,4 @@
-"""Folders that are broken, lead elsewhere or change: each is refused with one message."""
+"""Folders that are broken, lead to other files or change are refused with a message."""
 
 import base64
 import itertools
@@ -22,9 +22,6 @@ from selfattn.encoders.families import FAMILIES, fill, save_tiny, wordpiece_toke
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import Canary, change_config, change_weights, refused
-
-# --- what is loaded is what was digested
-
 
 AWAY = ("leads to other weights or code",)
 CONFIGS = [
@@ -54,7 +51,7 @@ CONFIGS = [
 
 
 @pytest.mark.parametrize("case", CONFIGS, ids=lambda case: str(case[0]))
-def test_a_config_that_leads_elsewhere_or_makes_no_text_encoder(folder, case):
+def test_a_config_that_leads_to_other_files_or_is_no_text_encoder(folder, case):
     values, *error = case
     change_config(folder, **values)
     assert len(str(refused(folder, *error))) < 500
@@ -70,18 +67,18 @@ TOKENIZERS = [
 
 
 @pytest.mark.parametrize("settings", TOKENIZERS, ids=str)
-def test_settings_of_a_tokenizer_that_lead_elsewhere_or_make_no_sense(folder, settings):
+def test_a_tokenizer_config_that_leads_to_other_files_or_is_invalid(folder, settings):
     change_config(folder, "tokenizer_config.json", **settings)
     refused(folder, "model_max_length is" if "model_max_length" in settings else "")
 
 
-def test_what_older_versions_wrote_into_configs_still_loads(folder):
+def test_harmless_keys_of_older_versions_are_accepted(folder):
     change_config(folder, _attn_implementation_autoset=True, quantization_config=None, rope_theta=10_000_000)
     change_config(folder, label2id={"backbone": 0, "hidden_size": 1}, output_attentions=True, return_dict=False)
     assert load_encoder(str(folder)).recomputable
 
 
-def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
+def test_a_single_weights_file_wins_over_an_index(folder):
     decoy = {name: torch.zeros_like(tensor) for name, tensor in load_file(folder / "model.safetensors").items()}
     save_file(decoy, folder / "decoy.safetensors", {"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
@@ -94,7 +91,7 @@ def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
 @pytest.mark.parametrize(
     "named", [None, {}, {"a": ["b"]}, {"a": "../elsewhere.safetensors"}, {"a": "pytorch_model.bin"}]
 )
-def test_an_index_that_makes_no_sense_or_names_a_pickle(folder, tmp_path, named):
+def test_an_index_that_is_invalid_or_names_a_pickle(folder, tmp_path, named):
     canary = tmp_path / "canary"
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     (folder / "model.safetensors").unlink()
@@ -104,7 +101,7 @@ def test_an_index_that_makes_no_sense_or_names_a_pickle(folder, tmp_path, named)
 
 
 def test_a_part_of_a_distributed_checkpoint(folder):
-    """transformers would read these parts, and not the file that was digested."""
+    """transformers would read these parts instead of the file with the digest."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
@@ -120,7 +117,7 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
     refused(folder, "changed while it was read")
 
 
-def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypatch):
+def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch):
     """Its digest is the same before and after."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
 
@@ -138,8 +135,8 @@ def test_a_file_that_is_exchanged_and_put_back_while_it_is_read(folder, monkeypa
 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
-def test_a_link_two_levels_down_that_flips_and_flips_back(folder, monkeypatch, of):
-    """model.safetensors -> link -> a link to a folder or a file. What it leads to is the same before and after."""
+def test_an_inner_link_that_changes_and_changes_back(folder, monkeypatch, of):
+    """model.safetensors -> link -> a link to a folder or a file. Its target is the same before and after."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"
@@ -188,9 +185,6 @@ def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
     assert file_digest(file) != first
 
 
-# --- what is no text encoder
-
-
 def test_an_xmod_needs_a_language(tmp_path):
     config = AutoConfig.for_model(
         "xmod", vocab_size=120, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
@@ -203,9 +197,6 @@ def test_an_xmod_needs_a_language(tmp_path):
     refused(tmp_path, '"default_language": "en_XX"')
     change_config(tmp_path, default_language="en_XX")  # the remedy helps
     assert load_encoder(str(tmp_path)).family == "xmod"
-
-
-# --- tokenisers
 
 
 def test_a_folder_without_a_tokenizer(folder):
@@ -233,10 +224,10 @@ TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + 
     ],
     ids=["merges dropped at random", "a Rust panic"],
 )
-def test_a_tokenizer_that_reads_no_text_or_reads_it_in_two_ways(checkpoint, tmp_path, family, parts, words):
+def test_a_tokenizer_that_fails_or_is_random(checkpoint, tmp_path, family, parts, words):
     folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
-    own = json.loads((folder / "tokenizer.json").read_text())
-    change_config(folder, "tokenizer.json", **{**parts, "model": {**own["model"], **parts.get("model", {})}})
+    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    change_config(folder, "tokenizer.json", **{**parts, "model": {**model, **parts.get("model", {})}})
     change_config(folder, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     assert str(refused(folder, words)).count("\n") == 0
 
@@ -246,19 +237,16 @@ def test_a_tokenizer_nested_too_deep(folder):
     refused(folder, "can't be loaded")
 
 
-def test_a_shape_beyond_all_numbers(folder):
+def test_weights_of_an_impossible_shape(folder):
     text = json.dumps({"a": {"dtype": "F32", "shape": [10**300] * 10_000, "data_offsets": [0, 16]}}).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
     refused(folder, "damaged")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
-def test_what_is_no_failure_goes_through(signal):
+def test_failing_as_passes_other_exceptions(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
-
-
-# --- files that are none
 
 
 def make_pipe(path):
@@ -267,7 +255,7 @@ def make_pipe(path):
 
 def make_socket(path):
     here = os.getcwd()
-    os.chdir(path.parent)  # a socket's whole path may have 108 bytes
+    os.chdir(path.parent)  # a socket's path may have at most 108 bytes
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind(path.name)
     os.chdir(here)
@@ -286,7 +274,7 @@ READ = ("config.json", "tokenizer.json", "model.safetensors")
 
 
 @pytest.mark.parametrize(("file", "kind"), [*itertools.product(READ, MAKERS), ("vocab.txt", "pipe")])
-def test_what_is_no_plain_file(folder, file, kind):
+def test_files_that_are_not_plain(folder, file, kind):
     (folder / file).unlink(missing_ok=True)
     MAKERS[kind](folder / file)
     error = refused(folder)
@@ -295,7 +283,7 @@ def test_what_is_no_plain_file(folder, file, kind):
         assert f"mine/{file}" in str(error)
 
 
-def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatch):
+def test_a_loop_of_links_in_an_operators_folder(folder, monkeypatch):
     (folder / "below").mkdir()
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
@@ -303,17 +291,14 @@ def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatc
     assert re.search("is a link that leads out|can't be read", str(refused("mine")))
 
 
-def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
-    (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in a cache that holds a model in part
+def test_a_dangling_link_is_accepted(folder):
+    (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in a cache with only some of a model's files
     assert load_encoder(str(folder)).family == "bert"
-
-
-# --- code that comes with a model
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 def test_code_that_comes_with_a_known_family_is_not_run(folder, tmp_path, file):
-    """Nomic, GTE, Jina v3 and EuroBERT carry auto_map on the Hub, and transformers has them: loaded without it."""
+    """Nomic, GTE, Jina v3 and EuroBERT have auto_map on the Hub, but transformers loads them without it."""
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}

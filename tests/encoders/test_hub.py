@@ -1,4 +1,4 @@
-"""The Hub, against a stand-in on this machine: download, cache without a network, and each refusal's own message."""
+"""Models are downloaded from a stand-in for the Hub, found in the cache without a network, or refused with a message."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline) in turn, from the Hub at this address: what came, or what was refused."""
+    """Load each (name, revision, offline) in turn from the Hub at this address, and return the results or the messages."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -28,8 +28,8 @@ def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
             stages: list[str] = []
             try:
                 encoder = load_encoder(name, revision=revision, report=stages.append)
-                own = {name: getattr(encoder, name) for name in ("revision", "digest", "content")}
-                answers.append(own | {"stages": stages})
+                result = {name: getattr(encoder, name) for name in ("revision", "digest", "content")}
+                answers.append(result | {"stages": stages})
             except LoadError as error:
                 answers.append({"message": str(error)})
     assert printed.getvalue() == ""  # no progress bars
@@ -47,14 +47,14 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """With an empty cache: what came of a download, of the same without a network, and of each refused name."""
+    """The results of a download with an empty cache, of the same name without a network, and of each refused name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
 
 
 @pytest.mark.slow
-def test_download_then_the_cache_without_a_network(stand_in, answers):
+def test_a_downloaded_model_is_found_in_the_cache_without_a_network(stand_in, answers):
     fetched, again, *_ = answers
     assert fetched["revision"] == again["revision"] == stand_in.commit
     assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
@@ -64,7 +64,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
     assert not any("Downloading" in stage for stage in again["stages"])
     assert not any(path.endswith(".bin") for path in stand_in.asked)
     files = {path.partition(f"/resolve/{stand_in.commit}/")[2] for path in stand_in.asked}
-    assert {file for file in files if "/" in file} == {"1_Pooling/config.json"}  # how a sentence embedder pools tokens
+    assert {file for file in files if "/" in file} == {"1_Pooling/config.json"}
     assert "modules.json" in files
     ways = [("some/good", revision, "") for revision in (None, "main", stand_in.commit)]
     *cached, absent = ask(NOWHERE, *ways, ("some/other", None, ""))
@@ -75,7 +75,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
 
 
 @pytest.mark.slow
-def test_what_the_hub_refuses(answers):
+def test_each_refusal_of_the_hub_has_its_message(answers):
     for refused, words in zip(answers[2:], REFUSED.values(), strict=True):
         assert words in refused.get("message", ""), refused
 
@@ -95,7 +95,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """A cache that holds one model's folder, without a network."""
+    """A cache with one model's folder, without a network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"
@@ -117,7 +117,7 @@ def test_branches_tags_requests_and_commits_are_revisions(cached, revision):
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """In the cache it is the name of a file that is read; one link read /dev/zero until the memory was full."""
+    """A revision is the name of a file in the cache. A link with such a revision once read /dev/zero until memory was full."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()
@@ -128,6 +128,6 @@ def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
 @pytest.mark.parametrize(
     "name", ["../good", "some/../../secret", "models--some--good", "some/good.git", "/etc", "sömé/good"]
 )
-def test_a_name_that_is_no_hub_id(cached, name):
+def test_an_invalid_hub_id_is_refused(cached, name):
     with pytest.raises(LoadError, match="nor a Hub id"):
         hub.fetch(name, None, print)

@@ -1,4 +1,4 @@
-"""The content of an encoder: the same for its copies, another for each change that decides its numbers."""
+"""An encoder's content is the same for its copies, and different after each change that affects its numbers."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ def sentence_embedder(folder):
     return embedder(folder, config_sentence_transformers={"prompts": {}}, **files)
 
 
-def test_the_bundled_encoders_content_and_its_copys(encoder, tmp_path):
+def test_a_copy_of_the_bundled_encoder_has_its_content(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
     for file in (".gitattributes", "README.md", "data_config.json"):  # decide nothing
@@ -34,15 +34,10 @@ def test_the_bundled_encoders_content_and_its_copys(encoder, tmp_path):
     assert other.digest == encoder.digest and other.content != encoder.content
 
 
-def test_what_decides_no_number(sentence_embedder):
+def test_changes_without_an_effect_on_numbers(sentence_embedder):
     before = configuration(sentence_embedder)
     config = json.loads((sentence_embedder / "config.json").read_text())
-    config |= {
-        "_name_or_path": "elsewhere",
-        "transformers_version": "4.0.0",
-        "dtype": "float16",
-        "torch_dtype": "float16",
-    }
+    config |= {"_name_or_path": "elsewhere", "transformers_version": "4", "dtype": "float16", "torch_dtype": "float16"}
     (sentence_embedder / "config.json").write_text(json.dumps(dict(sorted(config.items(), reverse=True)), indent=4))
     (sentence_embedder / "README.md").write_text("Mine.")
     (sentence_embedder / "trainer_state.json").write_text("{}")
@@ -61,14 +56,14 @@ def test_what_decides_no_number(sentence_embedder):
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}),
     ],
 )
-def test_what_decides_numbers(sentence_embedder, file, values):
+def test_changes_with_an_effect_on_numbers(sentence_embedder, file, values):
     before = configuration(sentence_embedder)
     change_config(sentence_embedder, file, **values)
     assert configuration(sentence_embedder) != before
 
 
 def test_the_modules_around_an_old_model_folder_count(tmp_path):
-    """Before version 2 of sentence-transformers the model had a folder of its own beside the pooling's."""
+    """Before version 2 of sentence-transformers, the model was in a folder beside the pooling's."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

@@ -1,4 +1,4 @@
-"""Copies of a sentence that join its pass at the layer where they first differ: the numbers of the plain way, in less work."""
+"""Copies of a sentence that join its pass at a later layer give the same numbers as complete passes, with less work."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ALL_HEADS_ALONE, TEXT
 
-# Their layers change what the attention reads before it does, or are recorded by hooks after it: all rows go on.
+# In these families all rows must go on, because layers change the attention's input, or hooks after it record them.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -17,8 +17,8 @@ ALL_ROWS = (
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ALL_HEADS_ALONE])
 @pytest.mark.slow
-def test_joined_matches_plain(encoder_of, monkeypatch, name):
-    """One head of each layer, out of order, and two together; hidden from a split word, and heads removed."""
+def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
+    """Hide a split word in every head, out of order, and in two together; and remove these heads."""
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -35,7 +35,7 @@ def test_joined_matches_plain(encoder_of, monkeypatch, name):
         plain = changed()
     for ours, theirs in zip(joined, plain):
         torch.testing.assert_close(ours, theirs, atol=1e-5 * float(theirs.abs().max()), rtol=0)
-        assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # each does something of its own
+        assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all have different effects
 
 
 def test_layers_before_the_first_change_run_once_and_the_last_for_the_word(encoder, monkeypatch):
@@ -51,8 +51,8 @@ def test_layers_before_the_first_change_run_once_and_the_last_for_the_word(encod
     assert batches == [[1, n], [1, n], [2, n], [2, n], [4, n], [4, 1]]
 
 
-def test_where_joining_fails_the_plain_way_is_taken(encoder_of):
-    """In XLM no module is a layer."""
+def test_without_joining_copies_run_complete_passes(encoder_of):
+    """XLM has no module for a layer."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])

@@ -1,4 +1,4 @@
-"""Loading: each way an encoder can fail has its own message, no code and no pickle that comes with a model is run."""
+"""Each way in which loading fails has its own message, and neither a model's code nor its pickles are run."""
 
 import json
 import pickle
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def refused(name, *words, **options) -> LoadError:
-    """The LoadError, with all of these words in its message."""
+    """Check that loading raises a LoadError with these words in its message, and return it."""
     with pytest.raises(LoadError) as caught:
         load_encoder(str(name), **options)
     assert all(each in str(caught.value) for each in words), str(caught.value)
@@ -30,7 +30,7 @@ def change_config(folder, name="config.json", **values):
 
 
 def change_weights(folder, change):
-    """change(tensors) changes the checkpoint's in place."""
+    """Apply change(tensors), which works in place, to the checkpoint."""
     file = folder / "model.safetensors"
     tensors = load_file(file)
     change(tensors)
@@ -38,7 +38,7 @@ def change_weights(folder, change):
 
 
 class Canary:
-    """Leaves a file behind if a pickle of it is ever loaded."""
+    """Creates a file if its pickle is loaded."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -68,7 +68,7 @@ def test_trusted_is_refused(folder, trusted):
         load_encoder(str(folder), trusted=trusted)
 
 
-def test_no_folder_and_no_name():
+def test_missing_folders_and_invalid_names():
     for name in ("/no/such/folder", "~nobody-here/folder"):
         refused(name, "There is no folder")
     refused(" ", "No encoder was named")
@@ -87,7 +87,7 @@ def test_pickles_are_never_read(folder, tmp_path, file):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
-def test_a_config_that_is_no_json_object(folder, text):
+def test_a_config_without_a_json_object(folder, text):
     (folder / "config.json").write_text(text)
     refused(folder, "config.json can't be read as JSON")
 
@@ -96,7 +96,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """With relative positions, as they were: without the distances the encoder is another one."""
+    """Return a change that adds the weights of an old BERT's relative positions, without which it is another encoder."""
 
     def change(tensors):
         for key in list(tensors):
@@ -117,19 +117,19 @@ def old_bert(prefix):
     ],
     ids=["missing", "not finite", "left out", "left out of a model with a head"],
 )
-def test_weights_that_are_not_all_there_or_more_than_the_encoder_takes(folder, change, words):
+def test_missing_invalid_or_unused_weights(folder, change, words):
     change_weights(folder, change)
     refused(folder, words)
 
 
 def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # though their sum is too large
+    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # only their sum is too large
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "not finite in float16", dtype="float16")
 
 
-def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(folder):
+def test_unused_weights_of_a_head_are_accepted_and_those_of_a_pooler_are_noted(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
     encoder = load_encoder(str(folder))
@@ -155,7 +155,7 @@ def test_a_tokeniser_of_another_model(folder):
     refused(folder, "don't belong together")
 
 
-def test_precision_and_device_that_do_not_exist(folder):
+def test_an_unknown_precision_or_device(folder):
     refused(folder, "dtype must be one of", dtype="float8")
     refused(folder, "it has", device="abacus")
 
@@ -205,17 +205,17 @@ def test_a_folder_has_no_revisions(folder):
     refused(folder, "has no revisions", revision="main")
 
 
-def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):
+def test_a_deleted_encoder_is_freed_at_once(folder):
     encoder = load_encoder(str(folder))
     encoder.reference_weights("the bank")  # makes the eager twin
     encoding = encoder.encode("the bank")
     model = weakref.ref(encoder.model)
     del encoder, encoding
-    assert model() is None  # at once, without a garbage collection: nothing in a circle holds it
+    assert model() is None  # without a garbage collection, because no cycle holds it
 
 
 @pytest.mark.parametrize("confined", [False, True])
-def test_a_name_longer_than_a_disk_takes(monkeypatch, tmp_path, confined):
+def test_a_name_too_long_for_a_file_system(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):

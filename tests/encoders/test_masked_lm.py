@@ -1,4 +1,4 @@
-"""Masked words: predictions equal the family's own masked-language model, with and without a head."""
+"""Predictions of masked words equal those of the family's own masked-language model."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from tests.encoders.test_families import RECOMPUTED
 
-WITH_HEAD = [name for name in RECOMPUTED if "encoder half" not in name and name != "LUKE"]  # which asks for entities
+WITH_HEAD = [name for name in RECOMPUTED if "encoder half" not in name and name != "LUKE"]  # LUKE's needs entities
 TEXT = "The bank of the river was muddy."
 
 
@@ -26,20 +26,15 @@ def encoder_of(tmp_path_factory):
     return encoder
 
 
-def masked(head, text=TEXT, index=1):
-    return head.encoder.encode(replace_word(head.encoder.tokenize(text), index, head.mask_token))
-
-
 @pytest.mark.parametrize("name", WITH_HEAD)
 @pytest.mark.slow
 def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
     encoder = encoder_of(name)
     head = load_masked_head(encoder)
-    encoding = masked(head)
-    whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
+    encoding = encoder.encode(replace_word(encoder.tokenize(TEXT), 1, head.mask_token))
+    model = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
     with torch.no_grad():
-        inputs = encoder.inputs([encoder.tokenize(encoding.text)])
-        expected = whole(**inputs).logits[0, head.place(encoding)].log_softmax(-1)
+        expected = model(**encoder.inputs([encoding])).logits[0, head.place(encoding)].log_softmax(-1)
     found = head.log_probabilities(encoding.states[-1][head.place(encoding)])
     torch.testing.assert_close(found, expected, atol=2e-4, rtol=1e-4)
     table = head.predictions(encoding, top=3)
@@ -53,17 +48,16 @@ def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
     encoder = encoder_of("BERT")
     head = load_masked_head(encoder)
     names = {id(parameter) for parameter in encoder.model.parameters()}
-    own = sum(parameter.numel() for parameter in head._model.parameters() if id(parameter) not in names)
-    assert own < 2_000  # the transform and the biases: not the 82 x 32 embeddings
+    not_shared = sum(parameter.numel() for parameter in head._model.parameters() if id(parameter) not in names)
+    assert not_shared < 2_000  # the transform and the biases, without the 82 x 32 embeddings
 
 
 @pytest.mark.slow
-def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
-    with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
-        load_masked_head(encoder)
-    for name in ("DistilBERT", "T5 (encoder half)"):
-        with pytest.raises(NoHead):
-            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
+def test_an_encoder_without_the_head_is_refused(encoder, tmp_path):
+    others = [load_encoder(save_tiny(FAMILIES[name], tmp_path / name)) for name in ("DistilBERT", "T5 (encoder half)")]
+    for each in (encoder, *others):
+        with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
+            load_masked_head(each)
 
 
 def test_a_tokeniser_without_a_mask_token_is_named(tmp_path):
@@ -73,24 +67,24 @@ def test_a_tokeniser_without_a_mask_token_is_named(tmp_path):
         load_masked_head(encoder)
 
 
-def test_one_mask_and_no_more(encoder_of):
+def test_a_text_must_have_one_mask(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     for text in (TEXT, "The [MASK] of the [MASK]."):
         with pytest.raises(TextError, match="one \\[MASK\\], got"):
             head.predictions(head.encoder.encode(text))
 
 
-def test_a_prediction_that_is_no_number_is_refused(encoder_of):
+def test_a_prediction_of_nan_is_refused(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     states = torch.full((1, head.encoder.d_model), torch.inf)
     with pytest.raises(NotFinite, match=r"masked-language head of .* makes NaN or infinity of this text in float32"):
         head.log_probabilities(states)
 
 
-def test_replacing_a_word(encoder):
+def test_replace_word(encoder):
     tokens = encoder.tokenize("Didn't she, well?")
     assert replace_word(tokens, 0, "Could") == "Could she, well?"
     assert replace_word(tokens, 4, "!") == "Didn't she, well!"
     with pytest.raises(IndexError, match="from 0 to 4, got 5"):
         replace_word(tokens, 5, "x")
-    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one of its tokens, not the run
+    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one token, not the run

@@ -1,4 +1,4 @@
-"""What joins the scores: masks and position biases weighed as torch does, DeBERTa's terms as its equation has them."""
+"""Masks and position biases have the effect that they have in torch, and DeBERTa's terms follow its equation."""
 
 import pytest
 import torch
@@ -23,8 +23,7 @@ def test_mask_and_position_bias_add_up_as_in_torch(mask, biased):
     model_mask = None if MASKS[mask] is None else MASKS[mask][None, None]
     recording = LayerRecording(
         module=torch.nn.Identity(), query=query, key=key, value=value, mask=model_mask,
-        terms=(PositionBias(bias),) if biased else (), scale=0.7,
-        context=context.transpose(1, 2),
+        terms=(PositionBias(bias),) if biased else (), scale=0.7, context=context.transpose(1, 2),
     )  # fmt: skip
     scaled = torch.einsum("hqd,hkd->hqk", query[0], key[0]) * 0.7 + (bias[0] if biased else 0)
     if model_mask is not None:
@@ -32,13 +31,12 @@ def test_mask_and_position_bias_add_up_as_in_torch(mask, biased):
         scaled = torch.where(model_mask[0], scaled, -torch.inf) if hides else scaled + model_mask[0]
     expected = scaled.softmax(-1)
     torch.testing.assert_close(recording.weights(), expected, atol=1e-6, rtol=0)
-    torch.testing.assert_close(
-        recording.trace(1, slice(1, 3)).context, expected[1, 1:] @ value[0, 1], atol=1e-6, rtol=0
-    )
+    part = recording.trace(1, slice(1, 3))
+    torch.testing.assert_close(part.context, expected[1, 1:] @ value[0, 1], atol=1e-6, rtol=0)
 
 
-def test_distances_meet_queries_and_keys_as_written_out_by_hand():
-    """DeBERTa's equation 4, entry by entry; queries 2 ... 4 of five tokens."""
+def test_terms_by_distance_equal_debertas_equation_4():
+    """Compare entry by entry, for the queries 2 ... 4 of five tokens."""
     query, key, positions = random(2, 5, 4), random(2, 5, 4, seed=1), random(2, 9, 4, seed=2)
     distance = torch.arange(5)[2:, None] - torch.arange(5) + 4
     found = content_to_position(query[:, 2:], positions, distance, 0.5)
@@ -53,7 +51,7 @@ def test_distances_meet_queries_and_keys_as_written_out_by_hand():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 3, 2, 2), (2, 1, 1, 2), (2, 3, 2, 2), (4, 1, 5, 5)])
-def test_each_tokens_row_of_a_mask_or_the_only_one(shape):
+def test_mask_rows_with_one_row_or_one_sentence_for_all(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]

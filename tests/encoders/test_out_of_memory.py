@@ -1,4 +1,4 @@
-"""Memory that runs out: known on every device, said, tried once more with half the batch, and given back."""
+"""Errors of memory are recognised on every device, reported, and answered by half the batch; devices are chosen."""
 
 import weakref
 
@@ -28,7 +28,7 @@ ERRORS = [
 ]
 
 
-def test_every_devices_words_are_known_and_no_others():
+def test_only_errors_of_memory_are_recognised():
     assert all(map(memory.is_out_of_memory, ERRORS))
     for error in (RuntimeError("CUDA error: device-side assert triggered"), ValueError("out of range")):
         assert not memory.is_out_of_memory(error)
@@ -36,7 +36,7 @@ def test_every_devices_words_are_known_and_no_others():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """room_for(n): from now on the encoder's passes fail where they hold more than n texts; returns the sizes tried."""
+    """room_for(n) makes passes over more than n texts fail, and returns the list of tried sizes."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -53,7 +53,7 @@ def room_for(encoder, monkeypatch):
     return limit
 
 
-def test_removal_is_tried_once_more_in_halves(encoder, room_for):
+def test_removal_runs_again_in_halves(encoder, room_for):
     heads = encoder.all_heads[:5]
     expected = encoder.knock_out(TEXT, 2, heads=heads)
     sizes = room_for(3)
@@ -61,18 +61,18 @@ def test_removal_is_tried_once_more_in_halves(encoder, room_for):
     assert sizes == [5, 3, 2]
 
 
-def test_half_that_does_not_fit_either_is_said(encoder, room_for):
+def test_a_half_that_does_not_fit_raises(encoder, room_for):
     sizes = room_for(1)
     with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
         encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])
-    assert sizes == [5, 3]  # once: no endless halving
+    assert sizes == [5, 3]  # halved once only
     sizes = room_for(0)
     with pytest.raises(OutOfMemory, match=r"1 text\(s\)"):
         encoder.encode(TEXT)
     assert len(sizes) == 1
 
 
-def test_the_corpus_job_goes_on_with_half_a_batch(encoder, room_for):
+def test_the_corpus_job_continues_with_half_a_batch(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
     expected, _ = measure(encoder, rows)
     sizes = room_for(3)
@@ -81,7 +81,7 @@ def test_the_corpus_job_goes_on_with_half_a_batch(encoder, room_for):
     assert table.column("top_word") == expected.column("top_word")
 
 
-def test_gradients_that_do_not_fit_are_no_encoder_that_cannot_be_differentiated(encoder, monkeypatch):
+def test_gradients_without_memory_raise_out_of_memory(encoder, monkeypatch):
     def fail(*arguments, **options):
         raise ERRORS[0]
 
@@ -90,15 +90,12 @@ def test_gradients_that_do_not_fit_are_no_encoder_that_cannot_be_differentiated(
         context_gradients(encoder, [(TEXT, (2,))], torch.ones(1, 384))
 
 
-def test_the_failed_pass_is_gone_before_the_second_try(monkeypatch):
-    """Its tensors hang on the exception's traceback: memory is given back when nothing holds them any more."""
+def test_tensors_of_the_failed_pass_are_freed_before_the_second_try(monkeypatch):
+    """The exception's traceback holds them."""
     alive, seen = [], []
 
-    class Held:
-        """Stands for a tensor of the failed pass."""
-
     def run(items):
-        held = Held()
+        held = torch.ones(1)
         alive.append(weakref.ref(held))
         if len(items) > 1:
             raise OutOfMemory("too much")
@@ -115,7 +112,7 @@ def two_gpus(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
 
 
-def test_the_best_device_is_chosen(two_gpus, monkeypatch):
+def test_auto_chooses_the_fastest_device(two_gpus, monkeypatch):
     assert [choose_device(name) for name in ("auto", "cuda", "cuda:1", "cpu")] == ["cuda", "cuda", "cuda:1", "cpu"]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device("auto") in ("cpu", "mps")
@@ -124,14 +121,14 @@ def test_the_best_device_is_chosen(two_gpus, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["cuda:7", "cuda:2", "cuda:", "cuda:-1", "cuda:x", "cpu:1", "mps", "tpu", ""])
-def test_a_device_that_is_not_there(two_gpus, device):
+def test_an_unknown_device_is_refused(two_gpus, device):
     with pytest.raises(LoadError, match=r"it has cuda \(cuda:0 to cuda:1\), cpu") as caught:
         choose_device(device)
     assert repr(device) in str(caught.value)
 
 
 def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
-    """torch.manual_seed seeds every device: another visitor's or notebook's random numbers there would start anew."""
+    """torch.manual_seed would seed every device, and so change the random numbers of other users there."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
         monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))

@@ -1,4 +1,4 @@
-"""The check at load: the fast pass against a plain eager pass, what is refused, and the reason that is given."""
+"""The check at load compares the fast pass with a plain eager pass, and gives a reason for each refusal."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -21,29 +21,27 @@ CONVBERT = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "h
 GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_types": None}
 
 
-@pytest.mark.parametrize(("said", "causal"), [(None, False), (False, False), (True, True)])
-def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
+@pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
+def test_attention_is_causal_only_if_the_module_or_the_call_says_so(is_causal, causal):
     module = nn.Module()
-    if said is not None:
-        module.is_causal = said
+    if is_causal is not None:
+        module.is_causal = is_causal
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
     context, _ = recorded_attention(module, query, key, value, None)
     mask = torch.ones(5, 5, dtype=torch.bool).tril() if causal else None
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
-    told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
-    assert (told - context).abs().max() > 0.1  # the call's own word wins
+    other, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
+    assert (other - context).abs().max() > 0.1  # the call's argument wins
 
 
-def test_a_call_without_a_scale_is_recorded_with_the_one_it_ran_with():
+def test_a_call_without_a_scale_is_recorded_with_the_default_scale():
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
-    recorder = Recorder()
-    context, _ = run(
-        recorded_attention, {"module": nn.Module(), "attention_mask": None}, recorder, query=query, key=key, value=value
-    )
+    recorder, inputs = Recorder(), {"module": nn.Module(), "attention_mask": None}
+    context, _ = run(recorded_attention, inputs, recorder, query=query, key=key, value=value)
     torch.testing.assert_close(recorder.layers[0].trace().context, context[0].transpose(0, 1), atol=1e-6, rtol=0)
 
 
-def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
+def test_a_decoder_is_refused(tmp_path):
     save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
     with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to"):
         load_encoder(str(tmp_path))
@@ -55,7 +53,7 @@ def convbert(tmp_path_factory):
 
 
 def test_heads_are_counted_in_the_maps(convbert):
-    """Half of ConvBERT's heads are convolutions: its config says four."""
+    """Half of ConvBERT's heads are convolutions, but its config counts them as four heads."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
     encoding = convbert.encode(TEXTS[1])
@@ -64,7 +62,7 @@ def test_heads_are_counted_in_the_maps(convbert):
     assert encoding.rows(1).shape[:2] == (3, 2)
 
 
-def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
+def test_texts_share_a_pass_with_equal_lengths_only_if_padding_changes_numbers(convbert, encoder_of):
     assert convbert.equal_lengths
     assert "padding changes its numbers" in convbert.note
     assert not encoder_of("BERT").equal_lengths
@@ -77,7 +75,7 @@ def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
 
 
 def off(monkeypatch, when, change):
-    """Make the fast pass go on with another context than the one it recorded, where `when` says so."""
+    """Make the fast pass use a changed context instead of the recorded one if `when` is true."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):
@@ -88,19 +86,17 @@ def off(monkeypatch, when, change):
 
 
 PASSES = {
-    "one layer": lambda recorder, context: (
-        recorder.n_calls == 3
-    ),  # the tiny one's last: only its last hidden state is wrong
+    "one layer": lambda recorder, context: recorder.n_calls == 3,  # the tiny encoder's last layer
     "padded": lambda recorder, context: context.shape[0] > 1,
     "alone": lambda recorder, context: context.shape[0] == 1,
-    "at the limit": lambda recorder, context: context.shape[1] > 40,  # of the bundled encoder not tried at each load
+    "at the limit": lambda recorder, context: context.shape[1] > 40,  # not measured for the bundled encoder
 }
 CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *product([None], [*PASSES][:3], [1.01])]
 
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, name, when, factor):
+def test_a_fast_pass_that_differs_is_not_trusted(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
@@ -108,17 +104,17 @@ def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatc
 
 
 @pytest.mark.slow
-def test_the_shorter_check_of_the_bundled_encoder_says_what_the_whole_one_says(encoder):
+def test_the_short_check_of_the_bundled_encoder_equals_the_complete_one(encoder):
     short = encoder.tokenize("The bank of the river.")
-    whole = parity.measure(encoder, short)
-    assert (whole.reason, whole.equal_lengths) == ("", False)
-    assert vars(parity.measure(encoder, short, pinned=True)) == vars(whole)
-    check_folder(resolve().folder)  # refuses nothing
+    measured = parity.measure(encoder, short)
+    assert (measured.reason, measured.equal_lengths) == ("", False)
+    assert vars(parity.measure(encoder, short, pinned=True)) == vars(measured)
+    check_folder(resolve().folder)  # raises nothing
 
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
 def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
-    """At the limit too, where the weights of some tokens are compared: here all but the first token's are wrong."""
+    """A text of 64 tokens is compared at some tokens only; all but the first are wrong here."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
@@ -134,13 +130,13 @@ def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypat
 
 @pytest.mark.parametrize("layer", [1, 3])
 @pytest.mark.slow
-def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkeypatch, layer):
-    """Where only bfloat16 is broken: in float32 the encoder is right."""
-    off(
-        monkeypatch,
-        lambda recorder, context: recorder.n_calls == layer and context.dtype == torch.bfloat16,
-        lambda context: context * float("nan"),
-    )
+def test_a_low_precision_that_gives_nan_is_not_trusted(checkpoint, monkeypatch, layer):
+    """Only bfloat16 is broken."""
+
+    def when(recorder, context):
+        return recorder.n_calls == layer and context.dtype == torch.bfloat16
+
+    off(monkeypatch, when, lambda context: context * float("nan"))
     assert load_encoder(str(checkpoint("BERT"))).recomputable
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert not encoder.recomputable
@@ -149,13 +145,11 @@ def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkey
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_what_does_not_run_in_a_low_precision_is_refused_at_load_shown_or_recomputed(checkpoint, dtype):
-    """XLNet, which is shown, mixes its positions' float32 with it in the second layer."""
+def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dtype):
+    """XLNet, which is shown only, adds its positions' float32 to it in the second layer."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
-        said = (
-            rf"\({family}\) doesn't run in {dtype}, as it does in float32 \(RuntimeError: expected .*Load it in float32"
-        )
-        with pytest.raises(LoadError, match=said):
+        message = rf"\({family}\) doesn't run in {dtype}, as it does in float32 \(RuntimeError: .*Load it in float32"
+        with pytest.raises(LoadError, match=message):
             load_encoder(str(checkpoint(name)), dtype=dtype)
     assert not load_encoder(str(checkpoint("XLNet"))).recomputable
     assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in lilt")
@@ -173,7 +167,7 @@ def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
-def test_the_text_at_the_limit_keeps_its_special_tokens_at_the_ends(encoder_of):
+def test_filled_keeps_the_special_tokens_at_the_ends(encoder_of):
     tokens = encoder_of("BERT").tokenize("the river bank")
     longer = filled(tokens, 10)
     assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])

@@ -1,4 +1,4 @@
-"""A head's output replaced: against hooks before W_O that are found by what enters them, in every recomputed family."""
+"""Replacing a head's output equals hooks before W_O, which are found by their inputs, in every recomputed family."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """For each layer the linear module that its context enters, and which call of that module it is (ALBERT shares one)."""
+    """Return for each layer the linear module that its context enters, and the number of the call (ALBERT shares a module)."""
     seen, counts = [], {}
 
     def watch(module, given):
@@ -32,7 +32,7 @@ def calls_of_w_o(encoder, text):
 
 
 def patched_by_hooks(encoder, text, patches):
-    """The last hidden state with the slices before W_O overwritten by hooks: nothing of ours takes part."""
+    """Return the last hidden state with slices of W_O's inputs overwritten by plain hooks."""
     calls, counts, hooks = calls_of_w_o(encoder, text), {}, []
 
     def overwrite(module, given):
@@ -66,7 +66,7 @@ def some_patches(encoder, seed=0):
 
 @pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
-def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
+def test_a_patch_overwrites_the_input_of_w_o(encoder_of, name):
     encoder = encoder_of(name)
     patches = some_patches(encoder)
     expected = patched_by_hooks(encoder, TEXT, patches)
@@ -90,8 +90,8 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
     for layer, head in [(0, 1), (encoder.n_layers - 1, 0)]:
         ends = []
         for step in (0.004, -0.004):
-            own = found.context[layer, head]
-            patch = Patch(layer, head, place[1], own + step * (donor[layer, head] - own))
+            context = found.context[layer, head]
+            patch = Patch(layer, head, place[1], context + step * (donor[layer, head] - context))
             vector = encoder.encode(TEXT, patches=[patch]).vector(encoder.n_layers, place[1])
             ends.append(toward @ vector / vector.norm())
         torch.testing.assert_close(change[:, layer, head], (ends[0] - ends[1]) / 0.008, atol=1e-4, rtol=1e-2)
@@ -104,16 +104,16 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
 
 
 def test_each_text_of_a_batch_has_its_own_patches(encoder):
-    texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest doesn't come first, and runs first
+    texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest comes last, but runs first
     patches = [[Patch(5, 11, None, torch.ones(32))], (), some_patches(encoder, 1)]
-    for text, own, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
-        torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=own).hidden, atol=3e-5, rtol=0)
-        assert batched.patches == tuple(own)
+    for text, of_text, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
+        torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=of_text).hidden, atol=3e-5, rtol=0)
+        assert batched.patches == tuple(of_text)
     with pytest.raises(ValueError, match="one collection of patches for each of 3 texts, got 1"):
         encoder.encode_batch(texts, patches[:1])
 
 
-def test_copies_of_a_text_each_with_their_own_patches(encoder, monkeypatch):
+def test_each_copy_of_a_text_has_its_own_patches(encoder, monkeypatch):
     patches = [some_patches(encoder, seed) for seed in range(3)]
     monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 20)
     vectors = encoder.changed_vectors((TEXT, (2, 5)), patches)
@@ -130,10 +130,7 @@ WRONG = [
     ([Patch(0, 0, (1, 2), torch.zeros(3, 32))], r"\(32,\) or \(2, 32\) for the patch of L0 H0, got \(3, 32\)"),
     ([Patch(0, 0, None, torch.zeros(8, 32))], r"\(32,\) for the patch of L0 H0, got \(8, 32\)"),
     ([Patch(0, 0, (1,), torch.full((32,), torch.nan))], "NaN or infinity"),
-    (
-        [Patch(0, 0, (1,), torch.cat([torch.ones(31), torch.tensor([torch.inf])]))],
-        r"L0 H0, got \(32,\) with NaN or infinity",
-    ),
+    ([Patch(0, 0, (1,), torch.tensor([1.0] * 31 + [torch.inf]))], r"L0 H0, got \(32,\) with NaN or infinity"),
     ([Patch(0, 0, (1, 1), torch.zeros(32))], "two for L0 H0 at position 1"),
     ([Patch(0, 0, (1,), torch.zeros(32)), Patch(0, 0, None, torch.ones(32))], "two for L0 H0 at position 1"),
 ]

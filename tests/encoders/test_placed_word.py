@@ -1,4 +1,4 @@
-"""A text that was read is passed on: it isn't read or run again, and not by an encoder that didn't read it."""
+"""Placed words reuse the texts that were read or run, and unknown words are refused."""
 
 import re
 
@@ -16,7 +16,7 @@ from selfattn.words import shared_words
 TEXT = "The bank by the river bank."
 
 
-def test_a_word_where_it_stands_knows_its_number_its_rows_and_what_it_is_kept_by(encoder):
+def test_a_placed_word_has_its_number_its_rows_and_its_key(encoder):
     first, second = encoder.encode(TEXT).places("BANK")
     assert (first.word.text, first.positions, first.number, second.number) == ("bank", (2,), 1, 2)
     assert (second.rows, second.word.at) == (slice(6, 7), TEXT.rindex("bank"))
@@ -24,17 +24,17 @@ def test_a_word_where_it_stands_knows_its_number_its_rows_and_what_it_is_kept_by
     assert encoder.placed((TEXT, 2)).key == encoder.placed((TEXT, (2,))).key == first.key
 
 
-def test_what_was_run_is_passed_on_and_what_was_patched_is_run_again(encoder):
+def test_an_encoding_is_reused_unless_it_was_patched(encoder):
     encoding = encoder.encode(TEXT)
     assert encoder.encoded(encoding.places("river")[0]) is encoding
     patched = encoder.encode(TEXT, patches=encoder.removed([(0, 0)]))
     assert encoder.encoded(patched.places("river")[0]).patches == ()
 
 
-def test_what_another_encoder_read_or_what_is_padded_is_refused(encoder, encoder_of):
+def test_tokens_of_another_encoder_or_with_padding_are_refused(encoder, encoder_of):
     padded = encoder.encode(TEXT, pad_to=12)
     for text in (encoder_of("BERT").tokenize(TEXT), padded):
-        for call in (encoder.encode, lambda own: encoder.placed(PlacedWord(own, (1,)))):
+        for call in (encoder.encode, lambda tokens: encoder.placed(PlacedWord(tokens, (1,)))):
             with pytest.raises(ValueError, match="has read, whole and without padding"):
                 call(text)
     with pytest.raises(IndexError, match="positions from 0 to 8"):
@@ -44,21 +44,21 @@ def test_what_another_encoder_read_or_what_is_padded_is_refused(encoder, encoder
 GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_is_not_that_word(encoder, encoder_of):
-    """It is [UNK], as "loan🏦" would be: nothing of what is shown of it is about "bank"."""
+def test_an_unknown_word_is_marked_and_is_no_place(encoder, encoder_of):
+    """ "bank🏦" is [UNK], as "loan🏦" is, so its numbers aren't about "bank"."""
     encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
     assert torch.equal(encoding.hidden, other.hidden)
     assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
     assert [word.label for word in encoding.words][:3] == ["The", "bank🏦 [UNK]", "of"]
     assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
-    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # the one that it knows
+    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known one
     assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
-    # A unigram tokeniser spells what it doesn't know; one of bytes, or with pieces of letters, knows all.
+    # A unigram tokeniser gives the spelling of unknown words; one with bytes or letters knows every word.
     assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
     assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 
 
-def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encoder):
+def test_an_unknown_word_is_refused_with_the_reason(encoder):
     reason = "doesn't know 'bank🏦': it reads \\[UNK\\]"
     for call in (
         lambda: encoder.locate(GLUED, "Bank"),
@@ -69,7 +69,7 @@ def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encod
         with pytest.raises(ValueError, match=reason):
             call()
     with pytest.raises(TextError, match="doesn't know '🏦bank': it reads"):
-        encoder.locate("A 🏦bank.", "bank")  # no token of that word is left
+        encoder.locate("A 🏦bank.", "bank")  # the word has no other token
     assert encoder.encode("A 🏦 bank and a $ bank.", pair="A 🏦loan.").read_as_unknown() == ["🏦", "🏦loan"]
     frame = labelled_sentences().query("word == 'bank'").reset_index(drop=True)
     frame.loc[3, "sentence"] = frame.loc[3, "sentence"].replace("bank", "bank🏦")
@@ -77,7 +77,7 @@ def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encod
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_the_other_words_are_all_but_this_one_where_it_stands(encoder):
+def test_others_include_repetitions_of_the_word(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

@@ -1,4 +1,4 @@
-"""How a folder says that its encoder makes one vector of a sentence: the published files, each variant, what isn't done."""
+"""The pooling is read from the files of sentence-transformers in every variant, and unsupported settings are refused."""
 
 import json
 import os
@@ -16,7 +16,7 @@ STEPS = ("Transformer", "Pooling", "Normalize")
 def embedder(
     folder, steps=STEPS, pooling=None, pooled_in="1_Pooling", first="", kind="sentence_transformers.models", **files
 ):
-    """Write what sentence-transformers writes beside a model."""
+    """Write the files that sentence-transformers writes beside a model."""
     places = dict(zip(STEPS, (first, pooled_in, "2_Normalize")))
     modules = [{"path": places.get(step, f"{i}_{step}"), "type": f"{kind}.{step}"} for i, step in enumerate(steps)]
     (folder / "modules.json").write_text(json.dumps(modules))
@@ -45,19 +45,19 @@ def test_pooling_files_that_change_after_the_load(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "mode", "positions"),
+    ("settings", "mode", "positions"),
     [
         ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, "mean", (0, 1, 2, 3)),
         ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls", (0,)),
         ({"pooling_mode_lasttoken": True}, "lasttoken", (3,)),
         ({"pooling_mode_mean_sqrt_len_tokens": True}, "mean_sqrt_len_tokens", (0, 1, 2, 3)),
-        # As sentence-transformers 5.4 and later say it.
+        # The keys of sentence-transformers 5.4 and later.
         ({"pooling_mode": "cls", "embedding_dimension": 32}, "cls", (0,)),
         ({"pooling_mode": ["mean"]}, "mean", (0, 1, 2, 3)),
     ],
 )
-def test_each_way_of_pooling(encoder, tmp_path, said, mode, positions):
-    pooling = read_pooling(embedder(tmp_path, pooling=said))
+def test_each_mode_of_pooling(encoder, tmp_path, settings, mode, positions):
+    pooling = read_pooling(embedder(tmp_path, pooling=settings))
     assert pooling == Pooling(mode, None)
     assert pooling.positions(encoder.tokenize("Two words")) == positions
 
@@ -98,7 +98,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_not_done_here_is_named(tmp_path, changes, message):
+def test_unsupported_settings_are_named(tmp_path, changes, message):
     with pytest.raises(NoPooling, match=message):
         read_pooling(embedder(tmp_path, **changes))
 
@@ -111,7 +111,7 @@ def test_normalized_tokens_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("own", "most"),
+    ("settings", "most"),
     [
         ({"do_lower_case": False, "max_seq_length": 128}, 128),
         ({"max_seq_length": None, "tokenizer_args": {}, "model_args": {"trust_remote_code": True}}, None),
@@ -119,19 +119,19 @@ def test_normalized_tokens_are_refused(tmp_path):
         ({"transformer_task": "feature-extraction", "modality_config": TEXT_ONLY, "unpad_inputs": True}, None),
     ],
 )
-def test_settings_that_change_nothing_are_no_reason(tmp_path, own, most):
-    whole = {"prompts": {"query": "query: "}, "default_prompt_name": None, "similarity_fn_name": "dot"}
-    folder = embedder(tmp_path, sentence_bert_config=own, config_sentence_transformers=whole)
+def test_settings_that_change_nothing_are_accepted(tmp_path, settings, most):
+    general = {"prompts": {"query": "query: "}, "default_prompt_name": None, "similarity_fn_name": "dot"}
+    folder = embedder(tmp_path, sentence_bert_config=settings, config_sentence_transformers=general)
     assert read_pooling(folder) == Pooling("mean", most)
 
 
-def test_a_folder_without_these_files_says_so(encoder_of):
+def test_a_folder_without_the_files_is_refused(encoder_of):
     with pytest.raises(NoPooling, match=r"bert has no modules\.json: it doesn't say how"):
         load_pooling(encoder_of("BERT"))
 
 
 @pytest.mark.parametrize("content", [b"{", b'"x"', b'], "a": [', b"[" * 100_000])
-def test_broken_files(tmp_path, content):
+def test_broken_files_are_refused(tmp_path, content):
     embedder(tmp_path)
     (tmp_path / "modules.json").write_bytes(content)
     with pytest.raises(LoadError, match=r"modules\.json can't be read"):
@@ -143,7 +143,7 @@ def test_broken_files(tmp_path, content):
         read_pooling(tmp_path)
 
 
-def test_a_folder_that_has_gone_or_is_broken_is_said(checkpoint, tmp_path):
+def test_a_deleted_folder_is_refused(checkpoint, tmp_path):
     folder = embedder(shutil.copytree(checkpoint("BERT"), tmp_path / "gone"))
     encoder = load_encoder(str(folder))
     assert load_pooling(encoder) == Pooling("mean", None)

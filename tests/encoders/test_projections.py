@@ -1,4 +1,4 @@
-"""The learned projections: what they give equals what each head received, and the heads' outputs add up to W_O's."""
+"""The learned projections give each head's recorded query, key and value, and the heads' outputs add up to W_O's."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ KNOWN = [name for name in RECOMPUTED if name not in ("DeBERTa", "RoFormer")]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_query_key_and_value_are_those_the_attention_received_and_outputs_add_up_to_w_os(encoder_of, name):
+def test_query_key_and_value_equal_the_recorded_ones_and_outputs_add_up_to_w_os(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     outputs = []
@@ -28,9 +28,9 @@ def test_query_key_and_value_are_those_the_attention_received_and_outputs_add_up
         projected = [project(encoder, encoding, layer, head) for head in range(encoder.n_heads)]
         for part in ("query", "key", "value"):
             recorded = getattr(recording, part)[0]
-            for own, theirs in zip(projected, recorded, strict=True):
+            for ours, theirs in zip(projected, recorded, strict=True):
                 atol = 2e-6 * float(theirs.abs().max())
-                torch.testing.assert_close(getattr(own, part), theirs, atol=atol, rtol=0)
+                torch.testing.assert_close(getattr(ours, part), theirs, atol=atol, rtol=0)
         total = sum(p.output(encoding.trace(layer, head).context) for head, p in enumerate(projected))
         bias = projected[0].output_bias
         total = total if bias is None else total + bias
@@ -38,7 +38,7 @@ def test_query_key_and_value_are_those_the_attention_received_and_outputs_add_up
 
 
 def _output_matrices(encoder, encoding):
-    """The W_O layers, found by another road than the library's: by name, beside or inside the recorded modules."""
+    """Yield the W_O layers, found by their names, beside or inside the recorded modules."""
     names = {id(module): name for name, module in encoder.model.named_modules()}
     for recording in encoding.recordings:
         path = names[id(recording.module)]
@@ -58,14 +58,14 @@ def _output_matrices(encoder, encoding):
         ("T5 (encoder half)", "root mean square"),
     ],
 )
-def test_what_happens_before_the_projections_is_said(encoder_of, name, words):
+def test_steps_before_the_projections_are_noted(encoder_of, name, words):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note
     assert (projected.read is projected.layer_input) == (projected.read_note == "")
 
 
-def test_rotation_by_hand():
+def test_rotate_by_a_quarter_turn():
     quarter_turn = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
     assert quarter_turn.tolist() == [[0.0, 1.0]]
 
@@ -82,7 +82,7 @@ def test_a_family_with_another_structure_is_unknown(encoder_of):
         module.q_lin = module.strange
 
 
-def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path):
+def test_projections_that_do_not_give_the_recorded_key_are_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
     encoding = encoder.encode(TEXT)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1

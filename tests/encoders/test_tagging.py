@@ -1,4 +1,4 @@
-"""The token-classification head: tags beside transformers' own pipeline, and what hiding another word does to one."""
+"""The token-classification head gives the tags of transformers' pipeline, and hiding a word equals its attention mask."""
 
 import pytest
 import torch
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.slow
 
 TAGS = ("O", "B-LOC", "I-LOC")
 TEXT = "She waited by the riverbank after the rain."
-FAMILIES_ASKED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
+TRIED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 
 @pytest.fixture
 def tagger(tmp_path):
-    """tagger("BERT") is a tiny one, loaded, and transformers' whole model."""
+    """tagger("BERT") returns a tiny tagger as an encoder, and transformers' complete model."""
 
     def made(family):
         folder = str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=TAGS))
@@ -30,34 +30,35 @@ def tagger(tmp_path):
     return made
 
 
-def whole(encoder, model, sentence, hidden=()):
+def logits_by_transformers(encoder, model, sentence, hidden=()):
     inputs = encoder.inputs([sentence])
     inputs["attention_mask"][0, list(hidden)] = 0
     with torch.no_grad():
         return model(**inputs).logits[0]
 
 
-@pytest.mark.parametrize("family", FAMILIES_ASKED)
+@pytest.mark.parametrize("family", TRIED)
 def test_tags_are_the_pipelines(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     found = load_tag_head(encoder).tags(sentence)
     read = pipeline("token-classification", encoder.name, device="cpu", ignore_labels=[])(TEXT)
     by_token = {each["index"]: each for each in read}
-    logits = whole(encoder, model, sentence)
+    logits = logits_by_transformers(encoder, model, sentence)
     single = 0
     for word, row in zip(sentence.words, found.itertuples()):
-        own = logits[list(word.positions)].mean(dim=0).softmax(-1)
-        assert row.tag == TAGS[int(own.argmax())] and row.probability == pytest.approx(float(own.max()), abs=1e-5)
+        expected = logits[list(word.positions)].mean(dim=0).softmax(-1)
+        assert row.tag == TAGS[int(expected.argmax())]
+        assert row.probability == pytest.approx(float(expected.max()), abs=1e-5)
         if len(word.positions) == 1:
             single += 1
             theirs = by_token[word.start]
             assert row.tag == theirs["entity"] and row.probability == pytest.approx(theirs["score"], abs=1e-5)
-    assert single or family in ("RoBERTa", "ModernBERT")  # byte tokens: their words are all split
+    assert single or family in ("RoBERTa", "ModernBERT")  # whose byte tokens split all words
 
 
-@pytest.mark.parametrize("family", FAMILIES_ASKED)
-def test_hiding_another_word_is_the_mask_at_0(tagger, family):
+@pytest.mark.parametrize("family", TRIED)
+def test_hiding_another_word_equals_its_attention_mask_at_0(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]
@@ -66,7 +67,7 @@ def test_hiding_another_word_is_the_mask_at_0(tagger, family):
     assert word not in found.words and len(found.words) == len(sentence.words) - 1
 
     def margin(hidden=()):
-        logits = whole(encoder, model, sentence, hidden)[list(word.positions)].mean(dim=0)
+        logits = logits_by_transformers(encoder, model, sentence, hidden)[list(word.positions)].mean(dim=0)
         return float(logits[1] - logits[[0, 2]].max())
 
     assert found.number == pytest.approx(margin(), abs=1e-5)
@@ -74,6 +75,6 @@ def test_hiding_another_word_is_the_mask_at_0(tagger, family):
     assert float(found.effect[at]) == pytest.approx(margin(other.positions) - margin(), abs=1e-5)
 
 
-def test_an_encoder_without_the_head_says_so(encoder):
+def test_an_encoder_without_the_head_is_refused(encoder):
     with pytest.raises(NoHead, match=r"no token-classification head: its checkpoint holds the encoder alone\. dslim"):
         load_tag_head(encoder)
