@@ -45,7 +45,7 @@ that holds something else; 3 done, but more than --max-rejects of the rows were 
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
-    """Run the command line; the exit status. prog: how it was called."""
+    """Run the command line and return the exit status. prog: the command's name in its messages."""
     command = parser(prog)
     options = vars(command.parse_args(arguments))
     strict, max_rejects, listed, target = map(options.pop, ("strict", "max_rejects", "listed", "target"))
@@ -65,11 +65,11 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         else:
             with tqdm(unit="pass", mininterval=0.5) as bar:
 
-                def moved(done: int, total: int) -> None:
+                def show(done: int, total: int) -> None:
                     bar.total = total
                     bar.update(done - bar.n)
 
-                outcome = run_target(Job(**options), target, moved)
+                outcome = run_target(Job(**options), target, show)
     except (InputError, ScanError, LoadError, NotRecomputable, OutOfMemory, OSError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return 2
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    """The options of the command that is called `prog`."""
+    """Return the parser of the options. prog: as in `main`."""
     options = argparse.ArgumentParser(
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -144,7 +144,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """The words of a file, one a line. Raises InputError, OSError."""
+    """Return the words of a file, one a line. Raises InputError, OSError."""
     if file is None:
         return []
     try:
@@ -157,7 +157,7 @@ def _listed(file: str | None) -> list[str]:
 
 
 def _bar(done: int, total: int):
-    """A progress bar with rate and time left on the terminal; its counter."""
+    """Show a progress bar with rate and time left on the terminal, and return its counter."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 

@@ -1,4 +1,4 @@
-"""Runs a scan: reads the input part by part, and measures and writes each part that doesn't exist yet."""
+"""Run a scan: read the input part by part, and measure and write each part that doesn't exist yet."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
-PART_ROWS = 1024  # takes seconds on a CPU; a killed job repeats one part at most
-Progress = Callable[[int], None]  # gets the number of rows done since the last call
+PART_ROWS = 1024  # seconds of work on a CPU; a killed job repeats one part at most
+Progress = Callable[[int], None]  # called with the number of rows done since the last call
 Part = tuple[str, list[Row]]  # name and rows: measured together, and written as one file
 
 
@@ -37,11 +37,11 @@ class Job:
     sources: bool = False  # hide every other word from each occurrence
 
     def load(self) -> Encoder:
-        """The job's encoder. Raises LoadError."""
+        """Load the job's encoder. Raises LoadError."""
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """The rows of each input file, numbered through all. searched: of any texts, without words. Raises InputError."""
+        """Yield the rows of each input file, numbered through all files. searched: as in `read_rows`. Raises InputError."""
         numbers = count()
         for file in input_files(Path(self.source), searched):
             yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
@@ -55,9 +55,10 @@ class Job:
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Run the job, or the parts that an earlier run has left. engine(job, encoder, parts, counter) scans them.
+    """Run the job, or its parts that don't exist yet, and return the counts of the scan.
 
-    progress(done, total) returns the counter. Raises InputError, ScanError, LoadError or NotRecomputable before it writes.
+    engine(job, encoder, parts, counter) scans the parts; None: this process does. progress(done, total) returns the counter.
+    Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
@@ -94,7 +95,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. Repeating it is safe: it replaces the file by the same one."""
+    """Measure and write one part. It can be repeated, and then replaces the file by an equal one."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)

@@ -1,4 +1,4 @@
-"""Measures a chunk of rows as one table: the weights of each occurrence of the word, in every head.
+"""Measure a chunk of rows as one table: the weights of each occurrence of the word in every head.
 
 It computes only the word's own rows, O(n) per head, in batches of sentences of similar length, on the model's device.
 """
@@ -56,8 +56,8 @@ def measure(
     word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads: those to
     measure (None: all).
     words (of `words_to_find`): search each sentence for these instead of the row's own word; leave out a row without any.
-    sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most (Geva et
-    al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on the hidden word.
+    sources: hide every other word of the sentence from the occurrence, one at a time, and keep the words with the largest effect
+    (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on the hidden word.
     Raises NotRecomputable if words can't be hidden.
     """
     if sources:
@@ -74,10 +74,10 @@ def measure(
     tables = [wanted.empty_table()]
     for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
         # Use one pass, or two if the memory is too small for one.
-        own = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
-        there = {row for table in own for row in table["row"].to_pylist()}
-        rejects += [Reject(row, reason) for row, _ in batch if row.row not in there]
-        tables += own
+        found = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
+        measured = {row for table in found for row in table["row"].to_pylist()}
+        rejects += [Reject(row, reason) for row, _ in batch if row.row not in measured]
+        tables += found
         progress(len(batch))
     give_freed_back()
     rejects.sort(key=lambda reject: reject.row.row)
@@ -87,9 +87,9 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """The columns of a part. Lists have one entry per measured head; if all are measured, [layer * n_heads + head].
+    """Return the columns of a part. Lists have one entry for each measured head; if all are measured, [layer * n_heads + head].
 
-    Lists of sources have one entry per other word, up to three, and no nulls, so that any reader can unnest them.
+    Lists of sources have one entry for each other word, up to three, and no nulls, so that any reader can unnest them.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -97,7 +97,9 @@ def schema(
         pa.field("word", pa.string()),  # as spelled in the sentence
         pa.field("start", pa.int32()),  # its first character in the sentence
         pa.field("sense", pa.string()),  # null if none was given
-        pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word that gets most; special tokens don't count
+        pa.field(
+            "top_word", pa.list_(pa.string(), n_measured)
+        ),  # the word with most weight; special tokens don't count
         pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # its weight, summed over its pieces
         pa.field("entropy", pa.list_(pa.float32(), n_measured)),  # bits, over all tokens
         pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # the weight on special tokens, 0 to 1
@@ -112,7 +114,7 @@ def schema(
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Words to search texts for, each once, folded for matching and sorted. Raises InputError for text that is not one word."""
+    """Return words to search texts for, folded and sorted, each once. Raises InputError for a text that isn't one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -151,7 +153,7 @@ def _table(
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     words = [placed.words for _, _, placed in occurrences]
     numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences], words)
-    names = [[word.label for word in own] for own in words]
+    names = [[word.label for word in line] for line in words]
     top = numbers.pop("top").tolist()
     columns = {
         "row": [row.row for _, row, _ in occurrences],
@@ -159,17 +161,21 @@ def _table(
         "word": [placed.word.text for _, _, placed in occurrences],
         "start": [placed.word.at for _, _, placed in occurrences],
         "sense": [_sense(row.sense) for _, row, _ in occurrences],
-        "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), len(heads)),
+        "top_word": _lists(
+            pa.array([name[i] for name, line in zip(names, top) for i in line], pa.string()), len(heads)
+        ),
         **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},
     }
-    own = _mean_of_pieces(states, owner, len(occurrences)).cpu()  # (n_occurrences, n_layers + 1 or 1, d_model)
+    states = _mean_of_pieces(states, owner, len(occurrences)).cpu()  # (n_occurrences, n_layers + 1 or 1, d_model)
     if vectors:
-        numbers["vectors"] = own.flatten(1).numpy()
-        columns["vectors"] = _lists(pa.array(numbers["vectors"].ravel()), own[0].numel())
+        numbers["vectors"] = states.flatten(1).numpy()
+        columns["vectors"] = _lists(pa.array(numbers["vectors"].ravel()), states[0].numel())
     if "sources" in wanted.names:
-        moves = _moves(encoder, [placed for _, _, placed in occurrences], own[:, -1], limit)
+        moves = _moves(encoder, [placed for _, _, placed in occurrences], states[:, -1], limit)
         broken |= {occurrences[at][0] for at, one in enumerate(moves) if not all(math.isfinite(far) for far, _ in one)}
-        largest = [sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves]  # ties: the first word
+        largest = [
+            sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves
+        ]  # the first of equal ones wins
         columns["sources"] = [[name for _, name in one] for one in largest]
         columns["source_moves"] = [[far for far, _ in one] for one in largest]
     for values in numbers.values():
@@ -205,23 +211,23 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """For each occurrence, list how far hiding each other word moves its vector (1 - cosine), with that word.
+    """Return for each occurrence how far hiding each other word moves its vector (1 - cosine), with the word.
 
-    plain: (n_occurrences, d_model), their unchanged vectors. All are of one batch, so their sentences may share passes. Every
-    word except punctuation is hidden, each repetition on its own, in all heads of all layers.
+    plain: the unchanged vectors (n_occurrences, d_model). Every word except punctuation is hidden, each repetition apart, in all
+    heads of all layers. Copies of several sentences share passes.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
-    def far(chunk: Sequence[tuple[int, Word]]) -> list[float]:
+    def distances(chunk: Sequence[tuple[int, Word]]) -> list[float]:
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # 1 - cosine of unit vectors is half their squared distance: exact for small ones, and never below 0.
+        # 1 - cosine is half the squared distance of the unit vectors, which is exact if small, and never below 0.
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]
     for chunk in length_batches(copies, lambda copy: len(occurrences[copy[0]].sentence.ids), limit):
-        for (at, word), move in zip(chunk, in_halves(far, chunk)):
+        for (at, word), move in zip(chunk, in_halves(distances, chunk)):
             moves[at].append((move, word.label))
     return moves
 
@@ -251,15 +257,15 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
+    """Return top (the index of a word), top_weight, entropy and special_share, (n_occurrences, heads) each."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
-    # The word of every token; special tokens, padding and tokens outside words go to an extra last one.
+    # The word of each token. Special tokens, padding and tokens outside words belong to an extra word at the end.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
-    for line, (one, own) in enumerate(zip(sentences, words)):
-        special[line, : len(one.special)] = one.special
-        for index, word in enumerate(own):
+    for line, (sentence, own_words) in enumerate(zip(sentences, words)):
+        special[line, : len(sentence.special)] = sentence.special
+        for index, word in enumerate(own_words):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)

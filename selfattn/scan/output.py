@@ -1,4 +1,4 @@
-"""A scan's folder: scan.json, parts/*.parquet (each complete or absent) and rejects/*.csv (rows that can't be used)."""
+"""Read and write a scan's folder: scan.json, parts/*.parquet (each complete or absent) and rejects/*.csv (unusable rows)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from selfattn.tidy_tables import csv_text, sources_frame, unescaped
 NAME, FORMAT, MOST_BYTES = "scan.json", 4, 2**26
 REJECT_COLUMNS = [*Row._fields[:6], "reason"]
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
-TEXTS = ["sentence", "word", "sense", "top_word"]  # they repeat, so a dictionary makes the file smaller
+TEXTS = ["sentence", "word", "sense", "top_word"]  # repeated texts, for which a dictionary makes the file smaller
 
 
 class ScanError(ValueError):
@@ -31,7 +31,7 @@ class ScanError(ValueError):
 
 
 class Counts(NamedTuple):
-    """The counts of a part or of the whole scan."""
+    """The counts of a part or of a complete scan."""
 
     n_rows: int = 0  # rows of the input
     n_rejected: int = 0
@@ -62,7 +62,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """The rows (the first `limit`) as a table; the lists are arrays over `measured`."""
+        """Return the rows (the first `limit`) as a table; the lists are arrays over `measured`."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -71,7 +71,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Means over all rows: layer, head, top_weight, entropy (bits), special_share."""
+        """Return means over all rows: layer, head, top_weight, entropy (bits), special_share."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]
@@ -80,13 +80,13 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """The words whose hiding moves a word's vector most: see `sources_frame`. Raises ScanError without --sources."""
+        """Return the words whose hiding moves a word's vector most, as in `sources_frame`. Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with it, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
 
     def rejects(self) -> pd.DataFrame:
-        """The rejected rows with their reasons."""
+        """Return the rejected rows with their reasons."""
         files = (self.folder / "rejects" / f"{part.stem}.csv" for part in self.parts)
         tables = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in files if path.exists()]
         return pd.concat([pd.DataFrame(columns=REJECT_COLUMNS), *tables], ignore_index=True).map(unescaped)
@@ -113,23 +113,23 @@ def read_scan(folder: str | Path) -> Scan:
         measured = tuple(map(Head.named, about["heads"]))
         parts, counts = tuple(sorted((folder / "parts").glob("part-*.parquet"))), Counts()
         for path in parts:
-            own = json.loads(pq.read_metadata(path).metadata[b"counts"])
-            counts = Counts(*(n + own[name] for name, n in counts._asdict().items()))
-        told = about["name"], about["sources"], counts, counts.n_occurrences, counts.n_texts, counts.n_rejected
-        return Scan(folder, about, parts, measured, len(parts) == about["n_parts"], *told)
+            of_part = json.loads(pq.read_metadata(path).metadata[b"counts"])
+            counts = Counts(*(n + of_part[name] for name, n in counts._asdict().items()))
+        derived = about["name"], about["sources"], counts, counts.n_occurrences, counts.n_texts, counts.n_rejected
+        return Scan(folder, about, parts, measured, len(parts) == about["n_parts"], *derived)
     except (LoadError, AttributeError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
         remedy = "Choose another --output" if path == folder else "Move it away, and the same command makes it again"
         raise ScanError(f"{path} holds no scan that can be read here ({brief(error)}). {remedy}.") from None
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:
-    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows, if any."""
+    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows if there are any."""
     if rejects:
         cells = [[*reject.row[:6], reject.reason] for reject in rejects]
         text = csv_text(pd.DataFrame(cells, columns=REJECT_COLUMNS, dtype=object))
         (folder / "rejects" / f"{name}.csv").write_bytes(text.encode("utf-8", errors="backslashreplace"))
     table = table.replace_schema_metadata({**table.schema.metadata, "counts": json.dumps(counts._asdict())})
-    hidden = folder / "parts" / f".{name}.{secrets.token_hex(4)}"  # a job that is killed here leaves this file behind
+    hidden = folder / "parts" / f".{name}.{secrets.token_hex(4)}"  # a job that is killed while writing leaves this file
     with open(hidden, "xb") as stream:
         pq.write_table(table, stream, compression="zstd", use_dictionary=TEXTS, write_page_checksum=True)
         os.fsync(stream.fileno())

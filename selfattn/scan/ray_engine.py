@@ -1,7 +1,7 @@
-"""The Ray engine: scans parts on many workers of one machine or a cluster (requirements-ray.txt).
+"""The Ray engine scans parts on many workers of one machine or a cluster (requirements-ray.txt).
 
-This process reads the input and gives each free worker a part; the worker measures it and writes it to the shared storage.
-Ray restarts a worker that dies and repeats its part, which replaces the same file, so no row occurs twice.
+This process reads the input and gives each free worker a part. The worker measures it and writes it to the shared storage. Ray
+restarts a worker that dies and repeats its part, which replaces the same file, so no row occurs twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
 
 
 class PartWorker:
-    """A worker: loads the encoder once, then scans part after part."""
+    """A worker that loads the encoder once and scans part after part."""
 
     def __init__(self, job: Job):
         self._job = job
@@ -48,7 +48,7 @@ class PartWorker:
         import torch
 
         if choose_device(self._job.device) == "cpu":
-            torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
+            torch.set_num_threads(1)  # a worker has one core
         encoder = self._job.load()
         # Another machine may have other encoder files.
         check_same(read_scan(self._job.output), {"content": encoder.content})

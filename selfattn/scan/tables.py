@@ -1,4 +1,4 @@
-"""Read tables of any size row by row. An unusable row says why (`problem`); only a file that is no table raises InputError."""
+"""Read tables of any size row by row. An unusable row has a `problem`; only a file that isn't a table raises InputError."""
 
 import csv
 import io
@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 from selfattn.encoders.untrusted_files import each_key_once
 
 COLUMNS = ("sentence", "word", "sense")  # sense is optional
-SEARCHED = ("sentence", "text", "sense", "pair")  # of whole texts: sentence, or else text; pair: a second text
+SEARCHED = ("sentence", "text", "sense", "pair")  # for texts to search: sentence, or else text; pair: a second text
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text a line
 LINE_LIMIT = 2**24  # characters
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # how Excel's files name it, in a line before the header
+NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # Excel's line before the header
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_UNICODE = "is not valid Unicode: bytes that are not UTF-8, or half of a surrogate pair. Save the file as UTF-8."
 ODD_MARKS = "A quotation mark is without its other half. Put marks around the sentence, and double those in it."
@@ -32,19 +32,22 @@ class InputError(ValueError):
 class Row(NamedTuple):
     """One row of the input."""
 
-    row: int  # counted over the whole input, from 0
+    row: int  # its number in the input, from 0
     file: str
     line: int  # its last line in the file, from 1; in Parquet the row's number, from 1
     sentence: object
     word: object
     sense: object
     problem: str | None = None  # why it can't be used
-    n_skipped: int = 0  # lines without text just before it
-    pair: object = None  # the second text of a row of two
+    n_skipped: int = 0  # number of empty lines just before it
+    pair: object = None  # the second text
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """The file, or the folder's tables by name, hidden ones left out. searched: plain text too. Raises InputError for none."""
+    """Return the file, or the folder's tables by name, without hidden ones. Raises InputError if there are none.
+
+    searched: plain text counts too.
+    """
     kinds = (*KINDS, PLAIN) if searched else KINDS
     inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
     files = [source] if source.is_file() else sorted(filter(Path.is_file, inside))
@@ -57,10 +60,13 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 
 
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
-    """Yield one file's rows. content: the bytes of a file that is not on the disk. Raises InputError."""
+    """Yield one file's rows. searched: the texts need no column word. content: the file's bytes, if it isn't on the disk.
+
+    Raises InputError.
+    """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
-    try:  # a reader yields each row's line, its cells (None for a line without text) and why it can't be used
+    try:  # a reader yields each row's line, its cells (None for an empty line) and why it can't be used
         with open(file, "rb") if content is None else io.BytesIO(content) as stream:
             for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
                 if cells is None:
@@ -83,7 +89,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
-    """Lines with their ends, which are LF, CR LF or CR. A byte that is not UTF-8 becomes a lone surrogate."""
+    """Yield lines with their ends (LF, CR LF or CR). A byte that is not UTF-8 becomes a lone surrogate."""
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
         if len(line) == LINE_LIMIT:
@@ -94,7 +100,7 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """A cell has at most 131,072 characters, as Python's reader has it; a mark that isn't closed spoils no more lines."""
+    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark can't take more lines."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)
@@ -111,7 +117,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
         try:
             if (fields := next(reader, None)) is None:
                 return
-        except csv.Error as error:  # the reader goes on at the next line
+        except csv.Error as error:  # the reader continues at the next line
             first = reader.line_num - len(lines) + 1
             problem = f"Not valid CSV from line {first:,} ({error}). Is a quotation mark not closed or not doubled?"
             for number, line in enumerate(lines, first):
@@ -121,7 +127,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
             yield reader.line_num, None, None
             continue
         text = "".join(lines)
-        problem = ODD_MARKS if text.count('"') % 2 else None  # the end of a malformed row, for instance
+        problem = ODD_MARKS if text.count('"') % 2 else None  # such as the end of a malformed row
         if len(fields) != len(header):
             has = f"This row has {len(fields)} columns, the header {len(header)}"
             marks = DELIMITERS.get(delimiter, f"{delimiter!r}")
@@ -131,7 +137,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
 
 
 def _delimiter(header: str, columns: Sequence[str]) -> str:
-    """The first delimiter that cuts our columns out of the header, or else a comma."""
+    """Return the first delimiter that gives the wanted columns in the header, or else a comma."""
     for delimiter in DELIMITERS:
         try:
             names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
@@ -151,7 +157,7 @@ def _line_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator
                 values = {**json.loads(line, object_pairs_hook=each_key_once)}
                 named = ((_plain(name), value) for name, value in values.items())
                 cells = each_key_once([(name, value) for name, value in named if name in columns])
-            except (TypeError, ValueError, RecursionError) as error:  # TypeError: no object
+            except (TypeError, ValueError, RecursionError) as error:  # TypeError: not an object
                 problem = f"Expected a JSON object with the keys {keys} ({error})."
         yield number, cells if line.strip() else None, problem
 
@@ -166,7 +172,7 @@ def _parquet_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Itera
 
 
 def _plain(name: str) -> str:
-    """Fold a column's name, so that case and the blanks around it don't matter."""
+    """Return a column's name in lower case, without the blanks around it."""
     return name.strip().casefold()
 
 
@@ -176,7 +182,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Those of our columns that a table with this header has, and their places in it. Raises InputError."""
+    """Return the places in the header of the wanted columns that it has. Raises InputError."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):

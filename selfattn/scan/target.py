@@ -1,4 +1,4 @@
-"""`selfattn scan INPUT --target class=POSITIVE`: which words and heads an encoder's own answer rests on, over any texts."""
+"""`selfattn scan INPUT --target class=POSITIVE`: measure which words and heads an encoder's answer rests on, over any texts."""
 
 import json
 from pathlib import Path
@@ -18,27 +18,26 @@ from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
-    """Ask every text of the input for the target, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
+    """Measure the target in every text, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
 
-    Into a new or empty folder, at the end: a run that was stopped is begun anew. progress(done, total) counts texts, twice.
-    Raises InputError, ScanError, LoadError.
+    The files are written at the end, into a new or empty folder, so a stopped run starts anew. progress(done, total) counts
+    texts, twice. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
     rows = [row for table in job.tables(searched=True) for row in table]
     encoder = job.load()
-    good = {at: (row.sentence, row.pair) for at, row in enumerate(rows) if not row.problem}
+    usable = {at: (row.sentence, row.pair) for at, row in enumerate(rows) if not row.problem}
     try:
-        frame = pd.DataFrame.from_dict(good, "index", columns=["sentence", "pair"], dtype=object)
+        frame = pd.DataFrame.from_dict(usable, "index", columns=["sentence", "pair"], dtype=object)
         report = over_sentences(encoder, frame, _asked(encoder, target), progress=progress)
     except (NoHead, NoPooling, ValueError) as error:
         raise InputError(str(error)) from None
     broken = {at: row.problem for at, row in enumerate(rows) if row.problem}
     broken |= dict(zip(report.rejected["row"], report.rejected["reason"]))
-    rejects = pd.DataFrame(
-        [(rows[at].file, rows[at].line, broken[at]) for at in sorted(broken)], columns=["file", "line", "reason"]
-    )
+    places = [(rows[at].file, rows[at].line, broken[at]) for at in sorted(broken)]
+    rejects = pd.DataFrame(places, columns=["file", "line", "reason"])
     output.mkdir(parents=True, exist_ok=True)
     tables = {"words": report.words, "heads": report.heads, "sentences": report.sentences, "rejects": rejects}
     for name, table in tables.items():

@@ -1,6 +1,6 @@
-"""A stranger's table, CSV or JSON Lines, read within limits: bytes of a line, rows, characters of a cell and in all.
+"""Read an uploaded table, CSV or JSON Lines, within limits of bytes a line, rows, characters a cell and characters in all.
 
-Parquet is refused: 462 bytes of it can hold 500 MB of text. The command reads it.
+Parquet is refused, because 462 bytes of it can hold 500 MB of text. The command reads it.
 """
 
 import re
@@ -15,14 +15,14 @@ from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
 ELSEWHERE = "run the corpus job on your own machine (python -m selfattn.scan)"
-LINE = 24  # bytes a character of the longest cell: three cells of six bytes a character ("\u00e9"), and room for others
+LINE = 24  # bytes of a line for each character of a cell's limit: three cells with six bytes a character ("\u00e9"), and more
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
-    """The rows of a CSV or JSON Lines file of this ending. Raises InputError, or TextError beyond the operator's limits.
+    """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError beyond the operator's limits.
 
-    searched: a column sentence or text is enough.
+    suffix: of the file's name. searched: as in `read_rows`.
     """
     if suffix not in TAKEN:
         raise InputError(
@@ -30,7 +30,7 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    for number, line in enumerate(EACH_LINE.finditer(data), start=1):  # a line of empty lists takes 23 times its size
+    for number, line in enumerate(EACH_LINE.finditer(data), start=1):  # empty lists take 23 times their line's size
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
     name = f"The table{suffix}"
@@ -41,7 +41,7 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
 
 
 def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`read_upload` as tables: the usable rows with their `line`, and the broken ones with their `reason`."""
+    """Return the rows of `read_upload` as tables: the usable ones with their `line`, and the others with their `reason`."""
     rows, columns = read_upload(data, suffix, searched), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]
@@ -49,12 +49,12 @@ def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.Dat
 
 
 def _as_shown(cell: object) -> str | None:
-    """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
+    """Return a broken row's cell as text, with question marks for lone surrogates, which JSON can hold."""
     return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
-    """The rows one by one: nothing is read after the one that goes beyond a limit."""
+    """Yield the rows one by one, and read nothing after the one that exceeds a limit."""
     limits, characters = Settings.read(), 0
     for count, row in enumerate(rows, start=1):
         cells = [len(cell) for cell in (row.sentence, row.word, row.sense, row.pair) if isinstance(cell, str)]

@@ -1,4 +1,4 @@
-"""Both engines give the same rows; a worker killed in the middle costs nothing. Needs requirements-ray.txt."""
+"""Both engines give the same rows, even if a worker is killed. Needs requirements-ray.txt."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from selfattn.scan.ray_engine import ray_engine
 from tests.scan.test_job import write
 
 pytestmark = pytest.mark.ray
-# "ray" alone would find this very folder where Ray is not installed.
+# Without Ray, importing "ray" would find this folder.
 pytest.importorskip("ray.util", reason="Ray is not installed: pip install -r requirements-ray.txt")
 
 
@@ -24,7 +24,7 @@ def table(tmp_path):
     return write(tmp_path / "table.csv", 600, bad=(77,))
 
 
-def test_both_engines_give_the_same_rows_and_a_killed_worker_costs_none_and_doubles_none(tmp_path, table):
+def test_both_engines_give_the_same_rows_with_a_worker_killed(tmp_path, table):
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -35,7 +35,7 @@ def test_both_engines_give_the_same_rows_and_a_killed_worker_costs_none_and_doub
     job_thread.start()
     while job_thread.is_alive() and len(list(cluster.glob("parts/*.parquet"))) < 5:
         time.sleep(0.02)
-    # Ray names each process after what it runs.
+    # Ray names each process after its class.
     workers = (each for each in psutil.Process().children(recursive=True) if "PartWorker" in "".join(each.cmdline()))
     victim = next(workers)
     victim.kill()
@@ -49,12 +49,12 @@ def test_both_engines_give_the_same_rows_and_a_killed_worker_costs_none_and_doub
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # Two words may share the first place to the last digit; elsewhere the names agree.
+    # Two words may have the same weight; all other names are equal.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 
 
-def test_the_command_line_starts_and_ends_a_ray_of_its_own(tmp_path, table):
+def test_the_command_starts_and_stops_its_own_ray(tmp_path, table):
     import ray
 
     ray.shutdown()
@@ -64,7 +64,7 @@ def test_the_command_line_starts_and_ends_a_ray_of_its_own(tmp_path, table):
     assert read_scan(tmp_path / "scan").n_rows == 2 * 599
 
 
-def test_a_cluster_that_is_not_there_is_status_2(tmp_path, table, capsys):
+def test_a_missing_cluster_is_status_2(tmp_path, table, capsys):
     import ray
 
     ray.shutdown()

@@ -1,4 +1,4 @@
-"""The corpus job as people run it: killed and started again, bad rows, exit statuses, and reading the result."""
+"""The corpus job writes and reads scans, continues after a kill, rejects bad rows and returns the right exit status."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def bundled_encoder_is_loaded_once(encoder):
-    """Each run of a job would load it anew; encoders of one's own, other devices and other precisions still are."""
+    """Load the bundled encoder once for all jobs; other encoders, devices and precisions are loaded as usual."""
     load = job.load_encoder
 
     def once(name, **options):
@@ -50,7 +50,7 @@ def write(path, n, bad=()):
 
 
 def scan(table, output, *more):
-    """The exit status of the command."""
+    """Run the command, and return its exit status."""
     try:
         return main([str(table), "--output", str(output), "--device", "cpu", *more])
     except SystemExit as ended:
@@ -68,7 +68,7 @@ def three_parts(tmp_path_factory):
 
 @pytest.fixture
 def made(three_parts, tmp_path):
-    """The same, a copy: the table, the scan's folder, and the options that it was made with."""
+    """A copy of `three_parts`: the table, the scan's folder, and its options."""
     shutil.copy(three_parts / "table.csv", tmp_path)
     return tmp_path / "table.csv", shutil.copytree(three_parts / "scan", tmp_path / "scan"), ["--part-rows", "4"]
 
@@ -87,7 +87,7 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
     assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # in the second part
     heads = found.heads()
-    for name in ("top_weight", "entropy", "special_share"):  # the lists run layer by layer: [layer * n_heads + head]
+    for name in ("top_weight", "entropy", "special_share"):  # the lists are ordered by [layer * n_heads + head]
         assert heads[name].to_numpy() == pytest.approx(np.stack(frame[name]).mean(axis=0), abs=1e-5)
         one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
         assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
@@ -97,7 +97,7 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_rejected_rows_hold_no_formula_and_read_back(tmp_path):
+def test_rejected_rows_have_no_formulas_and_are_read_back(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
@@ -111,20 +111,20 @@ def test_rejected_rows_hold_no_formula_and_read_back(tmp_path):
     assert "'=HYPERLINK(1)" in cells
 
 
-def test_the_exit_status_says_whether_rows_were_rejected(tmp_path, capsys):
+def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
-        assert scan(table, output, *more.split()) == status  # also where nothing is left to do
+        assert scan(table, output, *more.split()) == status  # also if nothing is left to do
     # Texts without the word don't make the share smaller.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
-    said = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
-    assert said in capsys.readouterr().err
+    counted = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
+    assert counted in capsys.readouterr().err
 
 
 def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
-    for name in ("thesis.docx", ".hidden", "parts"):  # of one's own, in a folder each
+    for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, in a folder each
         (tmp_path / f"with {name}").mkdir()
         (tmp_path / f"with {name}" / name).write_text("mine")
     folder.mkdir()
@@ -176,7 +176,7 @@ def test_another_scan_in_the_same_folder_is_refused(made, capsys):
 
 
 @pytest.mark.slow
-def test_a_second_run_makes_only_what_is_missing(made):
+def test_a_second_run_writes_only_missing_parts(made):
     table, output, _ = made
     parts, frame, rejects = read_scan(output).parts, read_scan(output).frame(), read_scan(output).rejects()
     before = [part.stat().st_mtime_ns for part in parts]
@@ -184,10 +184,8 @@ def test_a_second_run_makes_only_what_is_missing(made):
     (output / "parts" / ".part-000001.1234").write_bytes(b"half")  # of a job that was killed
     (output / "notes.txt").write_text("mine")
     assert not read_scan(output).finished and len(read_scan(output).rejects()) == 0
-    starts, counted = [], []
-    counts = run(
-        Job(str(table), str(output), device="cpu", part_rows=4), None, lambda *n: starts.append(n) or counted.append
-    )
+    starts, counted, again = [], [], Job(str(table), str(output), device="cpu", part_rows=4)
+    counts = run(again, None, lambda *n: starts.append(n) or counted.append)
     assert starts == [(8, 12)] and sum(counted) == 4 and counts.n_rejected == 1
     assert [a == part.stat().st_mtime_ns for a, part in zip(before, parts)] == [True, False, True]
     pd.testing.assert_frame_equal(read_scan(output).frame(), frame, check_exact=True)
@@ -196,7 +194,7 @@ def test_a_second_run_makes_only_what_is_missing(made):
 
 
 @pytest.mark.long
-def test_killed_again_and_again(tmp_path):
+def test_a_job_killed_twice_gives_the_same_scan(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
@@ -250,7 +248,7 @@ def test_a_changed_encoder_is_refused_by_a_worker_and_by_a_second_run(tmp_path, 
 
 
 @pytest.mark.slow
-def test_a_scan_goes_on_with_a_copy_of_its_encoder(tmp_path):
+def test_a_scan_continues_with_a_copy_of_its_encoder(tmp_path):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
@@ -259,7 +257,7 @@ def test_a_scan_goes_on_with_a_copy_of_its_encoder(tmp_path):
     assert scan(table, output, "--model", str(copy)) == 0 and read_scan(output).finished
 
 
-def test_an_older_scan_that_names_the_encoders_files_is_read(tmp_path, encoder):
+def test_an_older_scan_with_digests_of_the_encoders_files_is_read(tmp_path, encoder):
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
     about = json.loads((tmp_path / "scan/scan.json").read_text())
     assert about.pop("content") == encoder.content
@@ -268,22 +266,13 @@ def test_an_older_scan_that_names_the_encoders_files_is_read(tmp_path, encoder):
     assert read_scan(tmp_path / "scan").n_rows == 4
 
 
-def damage(part):
-    data = bytearray(part.read_bytes())
-    data[len(data) // 4] ^= 1
-    part.write_bytes(data)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda part: part.write_bytes(part.read_bytes()[:-9]), lambda part: part.write_bytes(b"")]
-)
-def test_a_broken_part_is_refused_by_name(made, capsys, change):
+@pytest.mark.parametrize("length", [-9, 0])
+def test_a_part_cut_short_is_refused_by_name(made, capsys, length):
     table, output, more = made
     part = read_scan(output).parts[1]
-    change(part)
+    part.write_bytes(part.read_bytes()[:length])
     assert scan(table, output, *more) == 2
-    message = f"{part} holds no scan that can be read here"
-    assert message in capsys.readouterr().err
+    assert f"{part} holds no scan that can be read here" in capsys.readouterr().err
     with pytest.raises(ScanError, match=r"Move it away, and the same command makes it again\."):
         read_scan(output)
     part.rename(output / "moved")
@@ -291,7 +280,10 @@ def test_a_broken_part_is_refused_by_name(made, capsys, change):
 
 
 def test_a_damaged_page_is_found_by_its_checksum(made):
-    damage(read_scan(made[1]).parts[1])
+    part = read_scan(made[1]).parts[1]
+    data = bytearray(part.read_bytes())
+    data[len(data) // 4] ^= 1
+    part.write_bytes(data)
     with pytest.raises(ScanError, match=r"part-000001\.parquet can't be read"):
         read_scan(made[1]).frame()
 
@@ -303,12 +295,11 @@ OLD = {
 }  # fmt: skip
 
 
-def test_a_scan_of_an_older_version_is_refused_and_left_as_it_is(tmp_path, capsys):
-    (tmp_path / "old/parts").mkdir(parents=True)
+def test_a_scan_of_an_older_version_is_refused_and_not_changed(tmp_path, capsys):
+    part = tmp_path / "old/parts/part-000000-0123456789abcdef.parquet"
+    part.parent.mkdir(parents=True)
     (tmp_path / "old/scan.json").write_text(json.dumps(OLD))
-    pq.write_table(
-        pa.table({"row": [0], "word": ["bank"]}), tmp_path / "old/parts/part-000000-0123456789abcdef.parquet"
-    )
+    pq.write_table(pa.table({"row": [0], "word": ["bank"]}), part)
     message = (
         "another version of selfattn wrote it; pandas and DuckDB read its parts/*.parquet). Choose another --output."
     )
@@ -324,23 +315,23 @@ def test_a_scan_of_an_older_version_is_refused_and_left_as_it_is(tmp_path, capsy
     "text",
     ["{}", "no json", "[" * 100_000, '{"format": 4}', '{"format": 4, "heads": [7]}', '{"format": 4, "heads": 7}'],
 )
-def test_a_description_that_is_none_is_refused(made, text):
+def test_an_invalid_description_is_refused(made, text):
     (made[1] / "scan.json").write_text(text)
     with pytest.raises(ScanError, match="holds no scan that can be read here"):
         read_scan(made[1])
     (made[1] / "scan.json").unlink()
-    os.mkfifo(made[1] / "scan.json")  # a pipe that nobody writes to
+    os.mkfifo(made[1] / "scan.json")  # a pipe without a writer
     with pytest.raises(ScanError, match="holds no scan that can be read here"):
         read_scan(made[1])
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
-def test_only_one_word_at_a_time_can_be_searched_for(word):
+def test_words_to_find_are_single_words(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
 
 
-def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):
+def test_plain_text_is_searched_and_only_the_chosen_heads_are_measured(tmp_path, capsys, encoder):
     text, output = tmp_path / "corpus.txt", tmp_path / "scan"
     text.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
@@ -355,8 +346,8 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     assert list(zip(frame["row"], frame["word"], frame["start"])) == places
     for line in frame.itertuples():
         first = next(word for word in encoder.encode(line.sentence).words if word.text == line.word)
-        own = encoder.reference_weights(line.sentence)[[0, 5], [10, 7], first.start]
-        assert line.special_share == pytest.approx(own[:, [0, -1]].sum(-1).tolist(), abs=1e-4)
+        weights = encoder.reference_weights(line.sentence)[[0, 5], [10, 7], first.start]
+        assert line.special_share == pytest.approx(weights[:, [0, -1]].sum(-1).tolist(), abs=1e-4)
     heads = found.heads()
     assert list(zip(heads["layer"], heads["head"])) == [(0, 10), (5, 7)]
     assert heads["top_weight"].tolist() == pytest.approx(np.stack(frame["top_weight"]).mean(axis=0), abs=1e-5)
@@ -366,7 +357,7 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
 
 
 @pytest.mark.slow
-def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_path):
+def test_sources_are_counted_as_by_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)
@@ -381,9 +372,10 @@ def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_
     table = found.sources()
     assert len(table) == len(wanted) and found.has_sources
     for row in table.itertuples():
-        own = wanted.loc[(row.word, row.source)]
-        assert (row.n, row.sentence) == (own["n"], own["sentence"]) and row.move == pytest.approx(own["move"])
-        assert row.share == pytest.approx(own["n"] / (frame["word"] == row.word).sum())
+        expected = wanted.loc[(row.word, row.source)]
+        assert (row.n, row.sentence) == (expected["n"], expected["sentence"])
+        assert row.move == pytest.approx(expected["move"])
+        assert row.share == pytest.approx(expected["n"] / (frame["word"] == row.word).sum())
     ordered = table.sort_values(["word", "n", "move"], ascending=[True, False, False])
     assert table["n"].max() > 1 and ordered.index.tolist() == table.index.tolist()
     assert table.query("word == 'bank'")["share"].sum() == pytest.approx(16 / 17)  # "Bank!" has no other word
@@ -391,6 +383,6 @@ def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_
         read_scan(made[1]).sources()
     part = pq.read_table(found.parts[-1])
     moves = pa.array([[np.nan]] * len(part), pa.list_(pa.float32()))
-    pq.write_table(part.set_column(part.num_columns - 1, "source_moves", moves), found.parts[-1])  # by a stranger
+    pq.write_table(part.set_column(part.num_columns - 1, "source_moves", moves), found.parts[-1])
     with pytest.raises(ScanError, match="NaN or infinity"):
         found.frame()

@@ -1,4 +1,4 @@
-"""The rows of a part against the encoder's own answers, sentence by sentence, in every family."""
+"""The rows of a part equal the encoder's numbers for each sentence alone, in several families."""
 
 from dataclasses import replace
 
@@ -22,13 +22,11 @@ SENTENCES = [
     ("bank", "bank"),
     ("Bank!", "bank"),
 ]
-SHORT_AND_LONG = [
-    ("The bank of the river.", "bank"),
-    (
-        "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank.",
-        "bank",
-    ),
-]
+SHORT, LONG = (
+    "The bank of the river.",
+    "The bank of the river was muddy after the rain and the water was near the bank of the bank.",
+)
+SHORT_AND_LONG = [(SHORT, "bank"), (LONG, "bank")]
 
 
 def rows_of(pairs):
@@ -36,7 +34,7 @@ def rows_of(pairs):
 
 
 def expected(encoder, text, word):
-    """One answer for each time the word stands there: plain loops over single, unpadded sentences."""
+    """Yield the numbers of each occurrence of the word, by plain loops over a single, unpadded sentence."""
     encoding = encoder.encode(text)
     for place in encoding.places(word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
@@ -64,14 +62,14 @@ def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
     assert next(lines, None) is None
 
 
-def test_every_number_equals_the_encoders_own_answer(encoder):
+def test_every_number_equals_that_of_the_sentence_alone(encoder):
     check(encoder, SENTENCES)
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_other_families_too(encoder_of, name):
-    """Windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
+    """These have windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), or are shown only (XLNet)."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -97,8 +95,8 @@ def test_senses_and_bad_rows(encoder):
 
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
-def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
-    """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
+def test_a_text_that_gives_nan_is_rejected_and_the_others_are_measured(tmp_path, name, heads):
+    """One word's embedding is finite, but its sum over the dimensions isn't. XLNet is shown only."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
@@ -114,7 +112,7 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
     assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
 
 
-def test_batches_hold_items_of_like_length_up_to_the_limit():
+def test_batches_hold_items_of_similar_length_up_to_the_limit():
     batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
     assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
 
@@ -130,7 +128,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """For each time the word stands there, how far it goes without each other word: plain cosines, a whole pass each."""
+    """Yield for each occurrence how far it moves without each other word: plain cosines, with a pass for each."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)
@@ -143,7 +141,7 @@ def moves_one_by_one(encoder, text, word):
         yield moves
 
 
-def check_sources(encoder, pairs, tolerance=1e-5, **options):
+def check_sources(encoder, pairs, **options):
     table, rejects = measure(encoder, rows_of(pairs), sources=True, **options)
     assert not rejects
     lines = iter(table.to_pylist())
@@ -151,16 +149,16 @@ def check_sources(encoder, pairs, tolerance=1e-5, **options):
         for moves in moves_one_by_one(encoder, text, word):
             line = next(lines)
             expected = sorted((far for far, _ in moves), reverse=True)[:3]
-            assert line["source_moves"] == pytest.approx(expected, abs=tolerance), text
+            assert line["source_moves"] == pytest.approx(expected, abs=1e-5), text
             assert line["source_moves"] == sorted(line["source_moves"], reverse=True)
             for name, far in zip(line["sources"], line["source_moves"], strict=True):
-                assert far >= 0 and any(other == name and abs(one - far) <= tolerance for one, other in moves), text
+                assert far >= 0 and any(other == name and abs(one - far) <= 1e-5 for one, other in moves), text
     assert next(lines, None) is None
     return table
 
 
 @pytest.mark.slow
-def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by_one(encoder):
+def test_sources_are_the_words_with_the_largest_effects_of_hiding(encoder):
     table = check_sources(encoder, WITH_SOURCES, batch_tokens=40)
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
@@ -171,12 +169,12 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
 def test_sources_in_other_families_too(encoder_of, name):
-    """Padded beside a longer text; ModernBERT's window is shorter than that. XLM's own mask has no place for heads."""
+    """One text is padded. ModernBERT's window is shorter than the longer text, and XLM's mask has no dimension for heads."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
-def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of, monkeypatch):
-    """Of several sentences too; where padding changes an encoder's numbers, of one length; in halves where memory runs out."""
+def test_copies_share_passes_within_the_limit(encoder_of, monkeypatch):
+    """Copies of several sentences do too; of one length if padding changes numbers, and in halves if memory runs out."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]
@@ -199,7 +197,7 @@ def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of,
     assert max(map(len, passes)) > 4
 
 
-def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encoder_of, monkeypatch):
+def test_a_text_that_gives_nan_with_a_word_hidden_is_rejected(encoder_of, monkeypatch):
     def broken(self, copies, layers=False):
         return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 
@@ -209,18 +207,17 @@ def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encod
     assert table["row"].to_pylist() == [0] and [reject.row.row for reject in rejects] == [1]
 
 
-def test_where_no_word_can_be_hidden_there_are_no_sources(encoder_of):
+def test_sources_need_an_encoder_that_can_hide_words(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 
 
-def test_a_word_of_several_tokens_is_one_word_of_its_sentence(encoder):
+def test_a_run_of_several_tokens_is_one_word_of_its_sentence(encoder):
     texts = ("我中国大", "大 a bank 中国")
     table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
     assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]
     assert set(table["sources"][0].as_py()) == {"我", "大"} and set(table["sources"][1].as_py()) == {"大", "a", "bank"}
-    own = encoder.encode(texts[0])
-    weights = torch.stack([own.rows(p) for p in (2, 3)]).mean(0)  # (n_layers, n_heads, n), over both tokens of the word
+    weights = encoder.encode(texts[0]).word_rows((2, 3))  # (n_layers, n_heads, n)
     most = torch.stack([weights[..., 1], weights[..., 2] + weights[..., 3], weights[..., 4]], -1).max(-1)
     names = [["我", "中国", "大"][at] for at in most.indices.flatten().tolist()]
     assert table["top_word"][0].as_py() == names

@@ -1,4 +1,4 @@
-"""Reading tables row by row: the formats, the odd rows, and the files that are refused."""
+"""Tables of every format are read row by row; malformed rows have a problem, and files that aren't tables are refused."""
 
 import json
 
@@ -17,29 +17,27 @@ ROWS = [
     ("My bank charges fees.", "bank", "money"),
 ]
 NAMES = ("sentence", "word", "sense")
-KINDS = ("csv", "jsonl", "parquet")
 
 
-def written(path, rows=ROWS, names=NAMES, newline="\n"):
-    """A table of these rows, of the path's kind; the path."""
+def written(path, rows=ROWS, newline="\n"):
+    """Write a table of these rows, of the path's kind, and return the path."""
     if path.suffix == ".csv":
         lines = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
-        path.write_bytes(newline.join([",".join(names), *lines]).encode())
+        path.write_bytes(newline.join([",".join(NAMES), *lines]).encode())
     elif path.suffix == ".jsonl":
-        path.write_text("\n".join(json.dumps(dict(zip(names, row))) for row in rows) + "\n\n", "utf-8")
+        path.write_text("\n".join(json.dumps(dict(zip(NAMES, row))) for row in rows) + "\n\n", "utf-8")
     else:
-        columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-        pq.write_table(pa.table(columns), path, row_group_size=2)
+        pq.write_table(pa.table(dict(zip(NAMES, map(list, zip(*rows))))), path, row_group_size=2)
     return path
 
 
 def odd(tmp_path, name, data, searched=False):
-    """The rows of a file with this content."""
+    """Return the rows of a file with this content."""
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     return list(read_rows(tmp_path / name, searched))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_rows(tmp_path, kind):
     rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
@@ -61,11 +59,7 @@ def test_a_folder_is_read_by_name_in_parts_of_one_file_each(tmp_path):
     written(tmp_path / "a.csv", ROWS[:2])
     (tmp_path / "notes.txt").write_text("no table")
     parts = list(Job(str(tmp_path), "out", part_rows=2).parts())
-    assert [(name, len(rows)) for name, rows in parts] == [
-        ("part-000000", 2),
-        ("part-000001", 2),
-        ("part-000002", 1),
-    ]
+    assert [(name, len(rows)) for name, rows in parts] == [("part-000000", 2), ("part-000001", 2), ("part-000002", 1)]
     rows = [row for _, rows in parts for row in rows]
     assert [tuple(row[3:6]) for row in rows] == ROWS and [row.row for row in rows] == list(range(5))
 
@@ -110,15 +104,15 @@ def test_odd_rows_of_csv(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ['The bank "opened"".,bank', '"The bank "opened".",bank'])
-def test_a_malformed_line_costs_its_own_row(tmp_path, broken):
+def test_a_malformed_line_makes_only_its_row_unusable(tmp_path, broken):
     first, bad, last = odd(tmp_path, "table.csv", f"sentence,word\nA bank.,bank\n{broken}\nThe bank.,bank\n")
     assert (first.sentence, last.sentence, first.problem, last.problem) == ("A bank.", "The bank.", None, None)
     assert "uotation mark" in bad.problem and (bad.line, bad.sentence.strip()) == (3, broken)
 
 
 @pytest.mark.parametrize(("others", "n_bad"), [("The bank opened.,bank", 5700), ('"Well, a bank.","bank"', 2)])
-def test_each_line_that_an_unclosed_mark_takes_is_rejected(tmp_path, others, n_bad):
-    """None is lost unsaid: to the next mark, or to 131,072 characters."""
+def test_each_line_inside_an_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
+    """The lines up to the next mark, or up to 131,072 characters, are rejected and counted."""
     rows = odd(tmp_path, "table.csv", "sentence,word\n" + '"An open mark.,bank\n' + f"{others}\n" * 10_000)
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
@@ -146,10 +140,9 @@ def json_line(**cells):
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
     ],
 )
-def test_odd_lines_of_json_cost_their_own_row(tmp_path, line, problem):
-    first, bad, last = odd(
-        tmp_path, "table.jsonl", b"\n".join([json_line(sense="first"), line, json_line(sense="last")])
-    )
+def test_a_malformed_line_of_json_makes_only_its_row_unusable(tmp_path, line, problem):
+    lines = json_line(sense="first"), line, json_line(sense="last")
+    first, bad, last = odd(tmp_path, "table.jsonl", b"\n".join(lines))
     assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]
     assert bad.problem is None if problem is None else any(each in bad.problem for each in problem.split("|"))
     assert bad.line == 2
@@ -172,7 +165,7 @@ def test_odd_lines_of_json_cost_their_own_row(tmp_path, line, problem):
         ("table.jsonl", '{"sentence": "a"}'.encode("utf-32-le"), "is written in UTF-16 or UTF-32"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused_by_name(tmp_path, name, data, message):
+def test_a_file_that_is_not_a_table_is_refused_by_name(tmp_path, name, data, message):
     with pytest.raises(InputError, match=message) as caught:
         odd(tmp_path, name, data)
     assert str(tmp_path / name) in str(caught.value)
@@ -183,7 +176,7 @@ def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
         list(read_rows(path))
-    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # the column word isn't asked for
+    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # without the column word
     pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
     assert [row[3:6] for row in read_rows(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)
@@ -195,7 +188,7 @@ def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
         list(read_rows(path))
 
 
-def test_where_there_is_no_table(tmp_path):
+def test_a_folder_without_tables_is_refused(tmp_path):
     (tmp_path / "table.txt").write_text("A bank.")
     with pytest.raises(InputError, match=r"Expected a file ending in .* \(\.txt needs --word\)"):
         input_files(tmp_path)
@@ -204,11 +197,11 @@ def test_where_there_is_no_table(tmp_path):
         input_files(tmp_path / "absent")
 
 
-def test_texts_to_search(tmp_path):
+def test_texts_to_search_are_read(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
     assert "not UTF-8" in problems[0] and 'the keys "sentence" or "text"' in problems[1] and problems[2:] == [None] * 2
     text = odd(tmp_path, "b.txt", b"A b\xe4nk.\r\n\r\nbank", searched=True)
     assert "not UTF-8" in text[0].problem and (text[1].sentence, text[1].line, text[1].n_skipped) == ("bank", 3, 1)
     both = odd(tmp_path, "c.csv", "text,sense,sentence\nA river.,money,A bank.\n", searched=True)
-    assert both[0][3:6] == ("A bank.", None, "money")  # the sentence, where there is a text too
+    assert both[0][3:6] == ("A bank.", None, "money")  # the column sentence wins over text

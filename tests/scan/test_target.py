@@ -1,4 +1,4 @@
-"""A corpus asked for a class: what the files hold is what the library says, and wrong use is one message."""
+"""A scan with --target writes the numbers of the library, and refuses wrong use with a message."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
-def test_query_and_document_are_two_columns(classifier):
+def test_two_columns_are_query_and_document(classifier):
     pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
     rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
     Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))
@@ -78,7 +78,7 @@ def test_wrong_use_is_status_2_and_writes_nothing(classifier, tmp_path, capsys, 
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_holds_something_is_left_as_it_is(classifier, tmp_path, capsys):
+def test_a_folder_with_other_files_is_not_changed(classifier, tmp_path, capsys):
     (tmp_path / "in.txt").write_text("\n".join(TEXTS))
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
