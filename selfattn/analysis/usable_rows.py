@@ -42,11 +42,7 @@ def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_rows(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    per_sense: int = PER_SENSE,
-    most: int | None = None,
-    others: int = 0,
+    encoder: Encoder, frame: pd.DataFrame, per_sense: int = PER_SENSE, most: int | None = None, others: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 

@@ -1,4 +1,4 @@
-"""Compare two checkpoints of one architecture head by head, over many texts, beside the other heads of each layer."""
+"""Compare two checkpoints of one architecture head by head, over many texts, with the other heads of each layer as a control."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ class CheckpointsReport(OfTables):
     # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of the
     # texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
     # (`high`, or for one text `distance`, is less than `others`)
-    by_chance: pd.DataFrame  # shift, nearer (number of heads, each paired with the counterpart `shift` places on)
+    by_chance: pd.DataFrame  # shift, nearer (number of heads, each paired with the counterpart `shift` places further)
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Each head's mean distance from its counterpart over texts, with its interval, and from the other heads' counterparts.
+    """Measure each head's mean distance from its counterpart over texts, with its interval, and from the other counterparts.
 
     A head that isn't nearer to its counterpart than to the others is no longer the same head. Raises ValueError if the heads
-    have no counterparts or no text can be used, TypeError for one string in place of a list.
+    have no counterparts or no text can be used, TypeError for one string instead of a list.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Give a list of this one.")

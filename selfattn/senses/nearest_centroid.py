@@ -1,11 +1,11 @@
 """Measure how well each layer's and each head's vectors separate a word's senses, and what attention adds.
 
-Nearest class centroid by cosine, leave-one-out: a sentence is compared with each sense's centroid, the normalised mean
-of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to Information
-Retrieval", section 14.2, Rocchio). A head's accuracy alone means little, so it is compared with four baselines: the word's own
-value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by what attention adds to the better
-of the first two; one half of the sentences chooses the better one and the other half scores it, because the best of two is
-flattered on the half that chose it.
+The method is the nearest class centroid by cosine, leave-one-out: a sentence is compared with each sense's centroid, the
+normalised mean of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to
+Information Retrieval", section 14.2, Rocchio). A head's accuracy alone means little, so it is compared with four baselines: the
+word's own value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by what attention adds to
+the better of the first two. One half of the sentences chooses the better one and the other half scores it, because its score on
+the choosing half is biased upward.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
 SHUFFLED = ("layers", "context")  # compared with shuffled labels
 TIE = 1e-9  # cosines closer than this are equal: equal vectors may differ by rounding
-CANCELLED = 1e-12  # a centroid shorter than this (squared) points nowhere
+CANCELLED = 1e-12  # a centroid whose squared length is less has no direction
 BLOCK = 4_000_000  # numbers in memory while labels are shuffled
 
 
@@ -36,13 +36,13 @@ class SeparationReport(OfTables):
     """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
-    # layer ("embedding" for layer 0's input, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, each_left_out (a
-    # sentence of *each* sense left out, which moves all centroids alike), two controls: shuffled (mean under shuffled labels),
-    # floor (random weights)
+    # layer ("embedding" for layer 0's input, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, each_left_out
+    # (accuracy with a sentence of *each* sense left out, which moves all centroids alike), and two controls: shuffled (mean under
+    # shuffled labels), floor (random weights)
     heads: pd.DataFrame
     # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls; adds, adds_low, adds_high
     # (`beyond_baselines`, mean over sentences, then words). Empty for an encoder that is shown only.
-    words: pd.DataFrame  # word, layer, accuracy, senses, sentences: the layers' accuracies word by word
+    words: pd.DataFrame  # word, layer, accuracy, senses, sentences
     items: pd.DataFrame  # the counted sentences: the table's columns, start and stop of the word's tokens
     rejected: pd.DataFrame  # the other rows, each with its reason
     bag: tuple[float, float, float]  # accuracy, low, high of the mean of the other words' static vectors
@@ -53,7 +53,7 @@ class SeparationReport(OfTables):
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): 1, 0, or a tie's share
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
-        """One head's result on each counted sentence: `items` with `nearest` (a sense) and `score` (1, 0 or a share)."""
+        """Return one head's result on each counted sentence: `items` with `nearest` (a sense) and `score` (1, 0 or a share)."""
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
         return self.items.assign(nearest=nearest, score=self._scores[layer, head])
@@ -61,17 +61,13 @@ class SeparationReport(OfTables):
 
 @rejecting_what_breaks_down
 def separation(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    shuffles: int = SHUFFLES,
-    floor: bool = True,
-    progress: Progress = silent,
+    encoder: Encoder, frame: pd.DataFrame, shuffles: int = SHUFFLES, floor: bool = True, progress: Progress = silent
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
 
-    Accuracy is the mean over a word's sentences, then over words; a tie between two senses counts half. floor=False: without
-    the random-weights encoder, its columns nan. progress(done, total) is called after each word; an exception from it ends the
-    computation. Raises ValueError for a missing column, or if no word is left.
+    Accuracy is the mean over a word's sentences, then over words; a tie between two senses counts half. floor=False leaves out
+    the encoder with random weights, and its columns are nan. progress(done, total) is called after each word; an exception that
+    it raises ends the computation. Raises ValueError for a missing column, or if no word is left.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -79,9 +75,9 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # Word after word, then again with random weights.
-    every = [(*run, number, rows) for run in runs for number, rows in enumerate(groups, start=1)]
-    results = [_one_word(which, rows, n, number) for which, n, number, rows in followed(every, progress)]
+    # All words, then all words again with random weights.
+    tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
+    results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
     layer_names = ["embedding", *range(encoder.n_layers)]
     counts = items.groupby("word")["sense"].agg(senses="nunique", sentences="size")
@@ -120,7 +116,7 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Scores (features, n): each of KINDS, "each_left_out" of the layers, and "adds".
+    """Return one word's scores (features, n): each of KINDS, "each_left_out" of the layers, and "adds".
 
     Also "nearest" (n_heads, n), the sense's index; "shuffled layers" and "shuffled context": (features, shuffles).
     """
@@ -144,7 +140,7 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) ->
 
 
 def _per_word(words: Sequence[Mapping[str, Tensor]], kind: str) -> np.ndarray:
-    """Each word's accuracy: (n_words, features)."""
+    """Return each word's accuracy: (n_words, features)."""
     return np.stack([word[kind].mean(dim=-1).numpy() for word in words])
 
 
@@ -155,13 +151,13 @@ def _estimate(words: Sequence[Mapping[str, Tensor]], kind: str) -> dict[str, np.
 
 
 def cosines(vectors: Tensor) -> Tensor:
-    """The cosines between n vectors of each feature: (n, ..., d) -> (..., n, n) float64; a zero vector's are 0."""
+    """Return the cosines between n vectors of each feature: (n, ..., d) -> (..., n, n) float64; 0 for a zero vector."""
     unit = torch.nn.functional.normalize(vectors.double(), dim=-1).movedim(0, -2)
     return unit @ unit.transpose(-2, -1)
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Each sentence's cosine to each sense's centroid without that sentence: (features, labellings, n, n_senses).
+    """Return each sentence's cosine to each sense's centroid without that sentence: (features, labellings, n, n_senses).
 
     between: (features, n, n), from `cosines`. labels: (labellings, n), whole numbers from 0.
     """
@@ -169,28 +165,28 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
     self_cosine = between.diagonal(dim1=-2, dim2=-1)[:, None, :, None]
     columns = is_own.permute(1, 0, 2).flatten(1)  # (n, labellings x n_senses)
     sums = (between @ columns).unflatten(-1, is_own.shape[::2]).transpose(1, 2)  # (features, labellings, n, n_senses)
-    squared = (sums * is_own).sum(dim=2, keepdim=True)  # the whole centroid's squared length
+    squared = (sums * is_own).sum(dim=2, keepdim=True)  # squared length of the centroid with every sentence
     dot = sums - is_own * self_cosine
     squared = squared - is_own * (2 * sums - self_cosine)
     return torch.where(squared > CANCELLED, dot / squared.clamp_min(CANCELLED).sqrt(), 0.0)
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """One word's scores with a sentence of each other sense left out, too: (features, n).
+    """Return one word's scores with a sentence of each other sense left out too: (features, n).
 
-    The sentences left out have the word at about the same position: each sense's rows are paired in the order of their
+    The sentences left out have the word at about the same position, because each sense's rows are paired in the order of their
     positions. between (features, n, n), labels (n,), starts (n,): the word's first token.
     """
     is_own = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ is_own  # (features, n, n_senses)
-    squared = (sums * is_own).sum(dim=1, keepdim=True)  # the whole centroid's squared length
+    squared = (sums * is_own).sum(dim=1, keepdim=True)  # squared length of the centroid with every sentence
     rows = [
         some[starts[some].argsort(stable=True)] for some in (torch.nonzero(labels == s)[:, 0] for s in range(n_senses))
     ]
-    left = torch.zeros(len(labels), n_senses, dtype=torch.long)  # the rows that are left out
-    for own in rows:
+    left = torch.zeros(len(labels), n_senses, dtype=torch.long)  # the row of each sense that is left out
+    for of_sense in rows:
         for sense, other in enumerate(rows):
-            left[own, sense] = other[torch.arange(len(own)) * len(other) // len(own)]
+            left[of_sense, sense] = other[torch.arange(len(of_sense)) * len(other) // len(of_sense)]
     dot = sums - between[:, torch.arange(len(labels))[:, None], left]
     shorter = squared - 2 * sums[:, left, torch.arange(n_senses)] + between[:, left, left]
     to_centroids = torch.where(shorter > CANCELLED, dot / shorter.clamp_min(CANCELLED).sqrt(), 0.0)
@@ -198,7 +194,7 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
 
 
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
-    """1 if the own sense's centroid is nearest, 0 if another is nearer, a half for a tie of two.
+    """Return 1 if the centroid of the sentence's sense is nearest, 0 if another is nearer, a half for a tie of two.
 
     to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """
@@ -209,20 +205,20 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
 
 def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
-    """A head's score on each sentence minus that of the baseline that does better on the other half of the sentences.
+    """Return a head's score on each sentence minus that of the baseline that is better on the other half of the sentences.
 
-    Each sense's sentences are dealt alternately into two halves; equally good baselines count half each.
+    Each sense's sentences are assigned alternately to two halves. Equally good baselines count half each.
     scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
     """
     is_own = torch.nn.functional.one_hot(labels)
     half = (is_own.cumsum(0) * is_own).sum(1) % 2
-    elsewhere = baselines @ (half[:, None] != half).double()  # (2, features, n): on a sentence's other half
-    better = (elsewhere > elsewhere.amax(0) - TIE).double()
+    on_other_half = baselines @ (half[:, None] != half).double()  # (2, features, n)
+    better = (on_other_half > on_other_half.amax(0) - TIE).double()
     return scores - (better / better.sum(0) * baselines).sum(0)
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """One word's accuracy under shuffled labels, the same shuffles for every feature: (features, shuffles).
+    """Return one word's accuracy under shuffled labels, with the same shuffles for every feature: (features, shuffles).
 
     between (features, n, n), labels (n,).
     """

@@ -11,20 +11,20 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
 from selfattn.words import Word
 
-DIGITS = 4  # cosines that are equal to so many digits are equally near
+DIGITS = 4  # cosines that are equal after rounding to so many digits count as equal
 
 
 @rejecting_what_breaks_down
 def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFrame, Tensor]:
-    """The usable rows (columns sentence, word, sense), and their words' vectors after each layer: (n, n_layers + 1, d_model)."""
+    """Return the usable rows (columns sentence, word, sense), and their words' vectors by layer: (n, n_layers + 1, d_model)."""
     rows, _ = check_rows(encoder, frame)
     return rows, word_vectors(encoder, rows["placed"].tolist()).layers
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """sentence, sense and cosine of every row, the nearest first; equally near ones alternate in sense.
+    """Return sentence, sense and cosine of every row, the nearest first; equally near ones alternate in sense.
 
-    vectors: (len(rows), d), of the rows' words. vector: (d,). but: its own sentence, to leave out.
+    vectors: (len(rows), d), of the rows' words. vector: (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -37,7 +37,7 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """`ranked_sentences` of the word's vector by stage: before attention, in its sentence, and with `hidden` hidden from it.
+    """Return `ranked_sentences` of a word's vector before attention, in its sentence, and with `hidden` hidden from it.
 
     labelled: `labelled_vectors` of the word. hidden: one of `word.others`. Raises TextError, NotRecomputable.
     """

@@ -1,4 +1,4 @@
-"""The noise level: the smallest share of the way that is worth naming, measured by moves in the wrong direction.
+"""The noise level is the smallest share of the way that is more than noise, measured by moves in the wrong direction.
 
 Hiding a word can move another away from its other senses. Such a move is no evidence, so its size measures the noise.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
@@ -11,13 +11,13 @@ import pandas as pd
 
 from selfattn.senses.resampling import SEED, percentiles
 
-ROWS = 300  # fewest sentences for a stable level
-TOWARD = 20  # fewest sentences that judge a share
-CHANCE = 8  # fewest sentences that go toward for each that goes away
+ROWS = 300  # least number of sentences for a stable level
+TOWARD = 20  # least number of sentences that move toward the other senses by a share, so that it can be judged
+CHANCE = 8  # so many sentences must move toward for each that moves away
 
 
 class NoiseLevel(NamedTuple):
-    """The smallest share to name a word at, and its 95 % interval over resamples of sentences; NaN: there is none."""
+    """The smallest share at which a word is named, and its 95 % interval over resamples of sentences; NaN if there is none."""
 
     level: float
     low: float
@@ -25,18 +25,19 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Columns share (.01, .02 ... past the longest move), toward and away: sentences with this share or more, and with minus it.
+    """Count the sentences that move toward the other senses by each share or more, and those that move away by it or more.
 
-    largest and smallest: each sentence's shares, (n,).
+    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest and smallest: each sentence's extreme shares,
+    (n,).
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """The smallest share beyond which at most one sentence goes away for eight that go toward, as long as 20 go toward.
+    """Return the smallest share from which on at most one sentence moves away for eight that move toward, while 20 move toward.
 
-    largest and smallest as in `noise_counts`. Resamples without a level don't count. NaN for fewer than 300 sentences.
+    largest, smallest: as in `noise_counts`. Resamples without a level don't count. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -52,13 +53,13 @@ def _grid(largest: np.ndarray, smallest: np.ndarray) -> np.ndarray:
 
 
 def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The number of shares at or above each value of the grid."""
+    """Return the number of shares at or above each value of the grid."""
     return len(shares) - np.searchsorted(np.sort(shares), grid, side="left")
 
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # the first ones
+    judged = int((toward >= TOWARD).sum())  # toward falls along the grid, so these come first
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

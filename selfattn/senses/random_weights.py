@@ -1,4 +1,4 @@
-"""A baseline: the same architecture with random weights."""
+"""Make a baseline encoder: the same architecture with random weights."""
 
 import copy
 from dataclasses import replace
@@ -10,7 +10,7 @@ from selfattn.encoders.hooks import install
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
-    """An encoder of the same configuration and tokeniser with untrained weights. The caller's random state stays as it was."""
+    """Return an encoder with the same configuration and tokeniser and untrained weights. The random state isn't changed."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))

@@ -1,6 +1,6 @@
-"""Intervals by bootstrap over words, and the permutation control on the best of all heads.
+"""Compute intervals by bootstrap over words, and p-values by permutation that control the error over all heads.
 
-Words are resampled, not sentences, to tell what another set of words would have given.
+Words are resampled, not sentences, to estimate the result for another set of words.
 Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentiles); Westfall and Young
 1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p).
 """
@@ -12,24 +12,24 @@ SEED = 0
 
 
 def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
-    """The 95 % percentile interval of the mean over words: (n_words, features) -> (2, features); NaN for one word."""
+    """Return the 95 % percentile interval of the mean over words: (n_words, features) -> (2, features); NaN for one word."""
     n_words = len(per_word)
     return percentiles(word_draws(n_words, size if n_words > 1 else 0) @ per_word)
 
 
 def word_draws(n_words: int, size: int) -> np.ndarray:
-    """Bootstrap draws of words as weights that sum to 1: (size, n_words)."""
+    """Return bootstrap draws of words as weights that sum to 1: (size, n_words)."""
     return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
-    """The bounds of 95 % of the draws, (size, ...) -> (2, ...); NaN without draws."""
+    """Return the bounds of 95 % of the draws: (size, ...) -> (2, ...); NaN without draws."""
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Spearman's, row by row: (m, n_heads) each, or (1, n_heads) -> (m,)."""
-    from scipy.stats import rankdata  # here, because the dashboard's first page would wait for all of scipy.stats
+    """Return Spearman's correlation row by row: (m, n) each, or (1, n) -> (m,)."""
+    from scipy.stats import rankdata  # here, so that the dashboard's first page doesn't wait for scipy.stats
 
     ranks = [rankdata(side, axis=1) for side in (first, second)]
     centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
@@ -38,9 +38,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """(1 + b) / (1 + m): in b of m shuffles the *best* head reached this head's value, which controls the error over all heads.
+    """Return (1 + b) / (1 + m), where in b of m shuffles the *best* head reached this head's value.
 
-    observed (heads,), shuffled (heads, m) -> (heads,)
+    This controls the error over all heads. observed (heads,), shuffled (heads, m) -> (heads,)
     """
     best = shuffled.max(axis=0)
     reached = (best[None] >= observed[:, None] - 1e-12).sum(axis=1)
@@ -48,7 +48,7 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
 
 
 def threshold(shuffled: np.ndarray) -> float:
-    """The accuracy that a head must exceed for p < .05: (heads, m) -> a quantile of the maximum over heads."""
+    """Return the accuracy that a head must exceed for p < .05, a quantile of the maximum over heads. shuffled: (heads, m)."""
     best = np.sort(shuffled.max(axis=0))
-    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # shuffles that may reach it while (1 + b) / (1 + m) < .05
+    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # so many shuffles may reach it while (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

@@ -1,4 +1,4 @@
-"""The words and heads that an encoder's own answer rests on, over many sentences: means with intervals over sentences."""
+"""Measure which words and heads an encoder's own answer rests on, over many sentences: means with intervals over sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """A target over many sentences. Effect: the number with a word hidden, or without a head, minus the number as it is.
+    """A target over many sentences. An effect is the number with a word hidden, or without a head, minus the unchanged number.
 
     low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one.
     """
 
     words: pd.DataFrame
-    # word (case-folded), n, effect, low, high: words of several sentences first, then by size. For two texts also text: the
+    # word (case-folded), n, effect, low, high; words in several sentences come first, then by size. For two texts also text: the
     # word's column, "sentence" or "pair"
     heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient), by_gradient
     sentences: pd.DataFrame
@@ -34,19 +34,15 @@ class TargetReport(OfTables):
 
 
 def over_sentences(
-    encoder: Encoder,
-    frame: pd.DataFrame | pd.Series | Sequence[str],
-    asked: Asked,
-    *,
-    progress: Progress = silent,
+    encoder: Encoder, frame: pd.DataFrame | pd.Series | Sequence[str], asked: Asked, *, progress: Progress = silent
 ) -> TargetReport:
-    """Ask for one number in every sentence of a frame, and for the words and heads it rests on, on average.
+    """Measure a target in every sentence of a frame, and the mean effects of words and heads on it.
 
     frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences; a repeated one counts
-    once. asked: of analysis/targets.py, such as `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden; a
-    repeated word has the mean of its places. The eight heads with the largest mean gradients are removed one by one in every
-    sentence. progress(done, total) counts sentences twice. Limits: effects of single words don't add up
-    (`together` beside `sum`); the same sentences choose the eight heads, so the leader's interval is a little too narrow.
+    once. asked: returns the target, such as `class_score(load_class_head(encoder), "POSITIVE")` of analysis/targets.py. Each word
+    is hidden; a repeated word has the mean of its places. The eight heads with the largest mean gradients are removed one by one
+    in every sentence. progress(done, total) counts sentences twice. Limits: effects of single words don't add up (compare
+    `together` with `sum`); the same sentences choose the eight heads, so the leader's interval is a little too narrow.
     Raises ValueError for a missing column, or if no row can be used.
     """
     if not isinstance(frame, pd.DataFrame):
@@ -73,33 +69,31 @@ def over_sentences(
             usable.append((row, found))
     if not usable:
         raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
-    every = [found for _, found in usable]
+    results = [found for _, found in usable]
     lines = [
         (row, one.sentence.text, one.sentence.pair, one.number, float(one.effect.sum()), one.together, len(one.words))
         for row, one in usable
     ]
     sentences = pd.DataFrame(lines, columns=["row", "sentence", "pair", "number", "sum", "together", "words"])
     return TargetReport(
-        words=_words(every),
-        heads=_mean_heads(encoder, every, progress),
+        words=_mean_words(results),
+        heads=_mean_heads(encoder, results, progress),
         sentences=sentences.drop(columns="pair") if sentences["pair"].isna().all() else sentences,
         rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
         note=" ".join(usable[-1][1].notes),
     )
 
 
-def _words(usable: list[Explained]) -> pd.DataFrame:
-    effects = pd.DataFrame(
-        [
-            (number, fold(word.text), "pair" if one.sentence.segments[word.start] else "sentence", effect)
-            for number, one in enumerate(usable)
-            for word, effect in zip(one.words, one.effect.tolist())
-            if not word.is_punctuation
-        ],
-        columns=["sentence", "word", "text", "effect"],
-    )
-    own = effects.groupby(["word", "text", "sentence"], sort=False)["effect"].mean()
-    lines = [(*word, *_mean(values.to_list())) for word, values in own.groupby(["word", "text"], sort=False)]
+def _mean_words(usable: list[Explained]) -> pd.DataFrame:
+    places = [
+        (number, fold(word.text), "pair" if one.sentence.segments[word.start] else "sentence", effect)
+        for number, one in enumerate(usable)
+        for word, effect in zip(one.words, one.effect.tolist())
+        if not word.is_punctuation
+    ]
+    effects = pd.DataFrame(places, columns=["sentence", "word", "text", "effect"])
+    by_sentence = effects.groupby(["word", "text", "sentence"], sort=False)["effect"].mean()
+    lines = [(*word, *_mean(values.to_list())) for word, values in by_sentence.groupby(["word", "text"], sort=False)]
     table = pd.DataFrame(lines, columns=["word", "text", "n", "effect", "low", "high"])
     if all(one.sentence.pair is None for one in usable):
         table = table.drop(columns="text")
@@ -124,6 +118,6 @@ def _mean_heads(encoder: Encoder, usable: list[Explained], progress: Progress) -
 
 
 def _mean(values: list[float] | tuple[float, ...]) -> tuple[int, float, float, float]:
-    """n, mean, low, high."""
+    """Return n, mean, low and high."""
     low, high = interval(np.array(values)[:, None])
     return len(values), float(np.mean(values)), float(low[0]), float(high[0])

@@ -1,9 +1,9 @@
-"""Find the word that gives another its sense: hide each word from it, and leave each alone to it, over labelled sentences.
+"""Find the word that gives another its sense, over labelled sentences: hide each word from it, then hide all but each.
 
-One half of the sentences gives an axis between the senses; the word whose hiding moves the other farthest along it is picked. The
-other half judges: is the right sense the nearer one with the picked word alone (sufficiency), and without it (comprehensiveness)?
-The most attended word, the nearest one and any other are judged alike. `agreement` tells how often other rankings name the picked
-word.
+One half of the sentences gives an axis between the senses, and the word whose hiding moves the other farthest along it is picked.
+The other half judges whether the right sense is the nearer one with the picked word alone (sufficiency) and without it
+(comprehensiveness). The most attended word, the nearest one and any other are judged in the same way. `agreement` has how often
+other rankings name the picked word.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
@@ -33,44 +33,48 @@ from selfattn.senses.resampling import SEED, interval, percentiles, rank_correla
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
-PER_SENSE = 4  # rows at least
-MOST = 128  # rows a word
-OTHERS = 2  # other words in a row at least: one is picked, one isn't
-DEALS = 5  # of the other rows into two halves; each half picks once
+PER_SENSE = 4  # least number of rows of a sense
+MOST = 128  # largest number of rows of a word
+OTHERS = 2  # least number of other words in a row: one is picked, one isn't
+DEALS = 5  # the other rows are split into two halves so often, and each half picks once
 RESAMPLES = 1000
-NEAR = 0.025  # shares that differ by less are about as long
-NAMED, CLEAR = 0.1, 1.5  # between two sentences: the share from which a word is named, and its least ratio to the next
-GUESS = 0.5  # the right sense, or the mean of the others
-ALL = "all"  # the word of rows about all words
+NEAR = 0.025  # shares that differ by less count as equally long
+NAMED, CLEAR = (
+    0.1,
+    1.5,
+)  # between two sentences, a word is named from this share on, if it is so many times the next one
+GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the others
+ALL = "all"  # `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenWordsReport(OfTables):
-    """The result of `hidden_words`. Word "all" is the mean over the words, as is `agreement`.
+    """The result of `hidden_words`. Rows with the word "all" are means over words, and so is `agreement`.
 
-    Low and high: 95 % over resamples of a word's rows; for "all" and the ways over resamples of words, NaN for one word.
+    low and high: 95 % over resamples of a word's rows; for "all" and `agreement` over resamples of words, NaN for one word.
     """
 
     words: pd.DataFrame
     # row (the table's index label), word, start (the hidden word's first token), text, share (signed, of the way to the other
-    # senses; 1: arrived; NaN: no way), picked (share of the row's ten judgements, 0 to 1; 0 for punctuation)
+    # senses; 1: all of it; NaN: no way), picked (share of the row's ten judgements, 0 to 1; 0 for punctuation)
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
     agreement: pd.DataFrame
     # way, agreement (share of rows in which it names the picked word), low, high, rank (mean rank correlation with the shares).
-    # The last two ways check hiding; the last one is named after the token that replaces a word. NaN: see `reason`
+    # The last two ways are checks of hiding; the last one has the name of the token that replaces a word. NaN: see `reason`
     between: pd.DataFrame
     # word, senses ("one", "two"), named (share of the ordered pairs of rows with a word named in both), low, high, n (pairs)
     heads: pd.DataFrame
-    # word, layer, head, share (the leading word hidden in this head alone, by gradient: mean over a sense's rows, then senses;
-    # the sum over heads falls short of all at once), low, high (rows drawn within each sense), leads (share of draws it leads)
+    # word, layer, head, share (of the leading word hidden in this head alone, by gradient: mean over a sense's rows, then senses;
+    # the sum over heads is less than the share of all at once), low, high (rows drawn within each sense), leads (share of draws
+    # in which the head comes first)
     one_head: pd.DataFrame  # word, row, largest, smallest: the leading word's shares in one head, by gradient; or NaN
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" if all have
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """accuracy, low and high by what: over all words, or of this one, or of the only one."""
+        """Return accuracy, low and high by `what`: for this word, or over all words; for the only word if there is one."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are about all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -84,25 +88,25 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """share, toward, away: the sentences with a word of this share or more, and with minus this or less."""
+        """The columns of `noise_counts`: share, toward, away."""
         return noise_counts(*self._extremes)
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share to name a word at; NaN if there is none, or for fewer than 300 sentences."""
+        """The smallest share at which a word is named; NaN if there is none, or for fewer than 300 sentences."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """As `level`, for a word hidden in one head alone."""
+        """The same as `level`, for a word hidden in one head alone."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """The share, 0 to 1, of moves about this long that go in the wrong direction; NaN without such moves."""
+        """Return the share, 0 to 1, of moves about this long that go in the wrong direction; NaN without such moves."""
         moves = self.named["share"].to_numpy()
-        about = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
-        return float((about < 0).mean()) if len(about) else math.nan
+        similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
+        return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +116,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a word drawn at random is the picked one: mean over rows, then words."""
+        """The chance, 0 to 1, that a random word is the picked one: mean over rows, then words."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
@@ -121,9 +125,9 @@ class _Judged:
     """One row's part of the report."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
-    right: list[float]  # of WHAT, each the mean over ten judgements
+    right: list[float]  # accuracy of each of WHAT, the mean over ten judgements
     ways: list[tuple[str, float, float]]  # way, agreement, rank
-    named: np.ndarray  # (n_rows,): is a word named on the way to each row's vector?
+    named: np.ndarray  # (n_rows,): True if a word is named on the way to that row's vector
     by_head: np.ndarray  # (n_layers * n_heads,): the leading word's share in each head; NaN if unknown
 
 
@@ -131,8 +135,8 @@ class _Judged:
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
     """Hide each other word from a word in labelled sentences: a table with the columns sentence, word, sense.
 
-    Each word needs two senses with four rows each, and two other words in each row. Runs about four copies of a sentence for
-    each of its words. progress(done, total) is called after each sentence; an exception from it ends the computation.
+    Each word needs two senses with four rows each, and two other words in each row. About four copies of a sentence are run for
+    each of its words. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
     Limits: other words still pass on what they took from the hidden one; a picked word can carry topic as well as sense.
     Raises NotRecomputable if no word can be hidden, ValueError for a missing column, or if no row can be used.
     """
@@ -140,8 +144,8 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     rankings, done = WordRankings(encoder), count(1)
     reports = [
-        _of_word(rankings, str(name), own, lambda: progress(next(done), len(items)))
-        for name, own in items.groupby("word")
+        _of_word(rankings, str(name), rows, lambda: progress(next(done), len(items)))
+        for name, rows in items.groupby("word")
     ]
     reason = " ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items())
     return over_words(reports, named_rows(rejected), reason)
@@ -150,13 +154,13 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
     """Join reports over one word each. A way without numbers for one word has none for all."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
-    own = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
-    right = np.stack([each["accuracy"] for each in own["accuracy"]])
-    by_head = np.stack([each["share"] for each in own["heads"]])
-    heads = own["heads"][0][["layer", "head"]]
-    every = {
+    by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
+    right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
+    by_head = np.stack([each["share"] for each in by_word["heads"]])
+    heads = by_word["heads"][0][["layer", "head"]]
+    overall = {
         "accuracy": pd.DataFrame({"word": ALL, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
-        "between": _all_pairs(pd.concat(own["between"])),
+        "between": _all_pairs(pd.concat(by_word["between"])),
         "heads": _head_shares(ALL, heads, by_head, np.zeros(len(reports))),
     }
     return HiddenWordsReport(
@@ -165,39 +169,36 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
         one_head=pd.concat([each.one_head for each in reports], ignore_index=True),
         rejected=rejected,
         reason=reason,
-        **{name: pd.concat([*own[name], every[name]], ignore_index=True) for name in keys},
+        **{name: pd.concat([*by_word[name], overall[name]], ignore_index=True) for name in keys},
     )
 
 
-def _of_word(rankings: WordRankings, name: str, own: pd.DataFrame, judged: Callable[[], None]) -> HiddenWordsReport:
-    """The report over one word's usable rows. judged is called after each row."""
-    encoder, senses, generator = rankings.encoder, own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
+def _of_word(rankings: WordRankings, name: str, usable: pd.DataFrame, advance: Callable[[], None]) -> HiddenWordsReport:
+    """Make the report over one word's usable rows. advance is called after each row."""
+    encoder, senses, generator = rankings.encoder, usable["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
     vectors, attention, rows = [], [], []
-    for placed in own["placed"]:
+    for placed in usable["placed"]:
         word = PlacedWord(encoder.encoded(placed), placed.positions)
         vectors.append(word.sentence.vector(encoder.n_layers, word.positions))
         attention.append(rankings.by_attention(word, _groups(placed)))
     units = _units(torch.stack(vectors))
-    for i, placed in enumerate(own["placed"]):
+    for i, placed in enumerate(usable["placed"]):
         rows.append(_judged(rankings, placed, attention[i], units, senses, i, _halves(senses, i, generator)))
-        judged()
-    words = [(at, name, *each) for at, row in zip(own.index, rows) for each in row.words]
+        advance()
+    words = [(at, name, *each) for at, row in zip(usable.index, rows) for each in row.words]
     right, by_head = np.array([row.right for row in rows]), np.array([row.by_head for row in rows])
     ways = pd.DataFrame([each for row in rows for each in row.ways], columns=["way", "agreement", "rank"])
     ways.loc[ways["way"].isin(list(rankings.reasons)), ["agreement", "rank"]] = np.nan
+    between = [(name, *each) for each in _between(np.stack([row.named for row in rows]), senses)]
+    extremes = {"largest": by_head.max(axis=1), "smallest": by_head.min(axis=1)}
     return HiddenWordsReport(
         words=pd.DataFrame(words, columns=["row", "word", "start", "text", "share", "picked"]),
         accuracy=pd.DataFrame({"word": name, "what": WHAT, "accuracy": right.mean(axis=0), **_interval(right)}),
         agreement=ways.groupby("way", sort=False, as_index=False).mean(),
-        between=pd.DataFrame(
-            [(name, *each) for each in _between(np.stack([row.named for row in rows]), senses)],
-            columns=["word", "senses", "named", "low", "high", "n"],
-        ),
+        between=pd.DataFrame(between, columns=["word", "senses", "named", "low", "high", "n"]),
         heads=_head_shares(name, pd.DataFrame(encoder.all_heads, columns=["layer", "head"]), by_head, senses),
-        one_head=pd.DataFrame(
-            {"word": name, "row": own.index, "largest": by_head.max(axis=1), "smallest": by_head.min(axis=1)}
-        ),
-        rejected=own.iloc[:0],
+        one_head=pd.DataFrame({"word": name, "row": usable.index, **extremes}),
+        rejected=usable.iloc[:0],
         reason="",
     )
 
@@ -211,9 +212,9 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Judge row i of a word's units (n_rows, d_model) by ten halves of the others: each picks, the other of its deal judges.
+    """Judge row i of a word's units (n_rows, d_model) ten times: a half of the other rows picks a word, its other half judges.
 
-    attention: `WordRankings.by_attention` of the row.
+    attention: `WordRankings.by_attention` of the row. halves: of `_halves`.
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
@@ -225,7 +226,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """1 if the right sense is the nearer one, 0 if not, a half on the middle: (k, d_model) -> (10, k)."""
+        """Return 1 if the right sense is the nearer one, 0 if not, a half on the middle: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -256,7 +257,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """The share along the axis with one word hidden in each head alone, by gradient; NaN if unknown."""
+    """Return the share along the axis with one word hidden in each head alone, by gradient; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -264,25 +265,25 @@ def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarr
 
 
 def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
-    """The positions of each other word that isn't punctuation."""
+    """Return the positions of each other word that isn't punctuation."""
     return [word.positions for word in placed.others if not word.is_punctuation]
 
 
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The word's unit vector with each other word hidden, (n_words, d_model), and with each group alone, (m, d_model)."""
-    own, special = placed.positions, placed.sentence.special
-    every = [p for p, is_special in enumerate(special) if not is_special and p not in own]
+    """Return the word's unit vector with each other word hidden, (n_words, d_model), and with each group alone, (m, d_model)."""
+    special = placed.sentence.special
+    others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
     n_words = len(keys)
-    keys += [tuple(p for p in every if p not in group) for group in groups]
-    units = _units(encoder.changed_vectors(placed, hidden=[[Hide(own, each)] for each in keys]))
+    keys += [tuple(p for p in others if p not in group) for group in groups]
+    units = _units(encoder.changed_vectors(placed, hidden=[[Hide(placed.positions, each)] for each in keys]))
     return units[:n_words], units[n_words:]
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """The other rows dealt into two halves, five times: ten of (n_rows,) bool, the two of a deal side by side."""
+    """Split the rows other than i into two random halves, five times: ten arrays (n_rows,) bool, the two of a split in turn."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -294,7 +295,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Over the rows `among`: the mean of row i's sense, and the mean of the other senses' means, (d_model,) each."""
+    """Return the mean of row i's sense over the rows `among`, and the mean of the other senses' means: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -304,44 +305,44 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """1 for the first largest number of each line, else 0; NaN stays NaN: (k, m)."""
+    """Return 1 for the first largest number of each line, else 0; NaN stays NaN: (k, m)."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """The rank correlation; NaN if all are equal."""
+    """Return the rank correlation; NaN if all are equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """True for each way on which a word is named, (m, d_model), (n_rows, d_model) -> (n_rows,); False without a way."""
+    """Return True for each way on which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,); False without a way."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
 
 
 def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, float, float, int]]:
-    """Lines of the report's table: senses, named, low, high, n."""
+    """Return lines of the report's table: senses, named, low, high, n."""
     draws, lines = word_draws(len(senses), RESAMPLES), []
     same = senses[:, None] == senses
     for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
         both, drawn = (((draws @ each) * draws).sum(axis=1) for each in (named & named.T & pairs, pairs))
-        bounds = percentiles(both[drawn > 0] / drawn[drawn > 0])  # a resample of few rows may have no pair
+        bounds = percentiles(both[drawn > 0] / drawn[drawn > 0])  # a small resample may have no pair
         lines.append((how, (named & named.T)[pairs].mean(), *bounds, int(pairs.sum())))
     return lines
 
 
 def _all_pairs(between: pd.DataFrame) -> pd.DataFrame:
-    every = [
-        (ALL, how, own["named"].mean(), *interval(own[["named"]].to_numpy(), RESAMPLES)[:, 0], own["n"].sum())
-        for how, own in between.groupby("senses")
+    lines = [
+        (ALL, how, rows["named"].mean(), *interval(rows[["named"]].to_numpy(), RESAMPLES)[:, 0], rows["n"].sum())
+        for how, rows in between.groupby("senses")
     ]
-    return pd.DataFrame(every, columns=between.columns)
+    return pd.DataFrame(lines, columns=between.columns)
 
 
 def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The mean over words of each way's agreement and rank."""
+    """Return the mean over words of each way's agreement and rank."""
     agreement, rank = (np.stack([each[column] for each in words]) for column in ("agreement", "rank"))
     found = pd.DataFrame({"way": words[0]["way"], "agreement": agreement.mean(axis=0), **_interval(agreement)})
     known = ~np.isnan(agreement).any(axis=0)
@@ -349,23 +350,23 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Lines of the report's table: means over each group's rows, then the groups. by_head (n, heads), groups (n,).
+    """Return lines of the report's table: means over each group's rows, then over groups. by_head (n, heads), groups (n,).
 
-    Without rows of NaN. The interval and leads of one row are NaN.
+    Rows of NaN are left out. The interval and leads of one row are NaN.
     """
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
-    own = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
+    by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
     found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}
-    if own:
-        found["share"] = np.mean([rows.mean(axis=0) for rows in own], axis=0)
+    if by_group:
+        found["share"] = np.mean([rows.mean(axis=0) for rows in by_group], axis=0)
     if known.sum() > 1:
-        picks = [generator.integers(0, len(rows), (RESAMPLES, len(rows))) for rows in own]
-        drawn = np.mean([rows[each].mean(axis=1) for rows, each in zip(own, picks)], axis=0)
+        picks = [generator.integers(0, len(rows), (RESAMPLES, len(rows))) for rows in by_group]
+        drawn = np.mean([rows[each].mean(axis=1) for rows, each in zip(by_group, picks)], axis=0)
         found["low"], found["high"] = percentiles(drawn)
         found["leads"] = np.bincount(drawn.argmax(axis=1), minlength=len(heads)) / RESAMPLES
     return pd.DataFrame({"word": word, "layer": heads["layer"], "head": heads["head"], **found})
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
-    """low and high of the mean: (n, features) -> (features,) each, NaN for one."""
+    """Return low and high of the mean: (n, features) -> (features,) each, NaN for one."""
     return dict(zip(("low", "high"), interval(values, RESAMPLES)))

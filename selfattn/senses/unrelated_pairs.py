@@ -1,4 +1,4 @@
-"""The cosines of 1,000 pairs of unrelated sentences, to compare another cosine with."""
+"""Compute the cosines of 1,000 pairs of unrelated sentences, as a baseline for another cosine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class UnrelatedPairs:
 
     @cached_property
     def cosines(self) -> np.ndarray:
-        """In ascending order."""
+        """The cosines in ascending order."""
         return np.sort(self.pairs["cosine"].to_numpy(float))
 
     @property
@@ -33,14 +33,14 @@ class UnrelatedPairs:
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """The share, 0 to 1, of pairs with a smaller cosine, plus half of those with an equal one."""
+        """Return the share, 0 to 1, of pairs with a smaller cosine, plus half the share with an equal one."""
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """1,000 pairs of index labels, always the same: two different words, then a row of each."""
+    """Draw 1,000 pairs of index labels, always the same: two different words, then a row of each."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
-    rows = {word: own.index.to_numpy() for word, own in frame.groupby("word")}
+    rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
     for _ in range(PAIRS):
         first, second = rng.choice(words, 2, replace=False)
@@ -49,7 +49,7 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 
 
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
-    """The cosines of 1,000 pairs of sentences of different words. frame: columns sentence, word.
+    """Compute the cosines of 1,000 pairs of sentences with different words. frame: columns sentence, word.
 
     progress(done, total) counts passes. Raises NoPooling, TextError.
     """

@@ -11,25 +11,25 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # sentences a head; two from the middle follow
+TOP = 4  # sentences with a head's largest weights; two from the middle follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """Every head of an encoder over the same sentences."""
+    """Profiles of every head of an encoder over the same sentences."""
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
     sentences: pd.DataFrame
     # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight
-    n: int  # sentences
+    n: int  # number of sentences
 
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Read every sentence once. frame: columns sentence, word, sense, as in `labelled_sentences`.
+    """Profile every head over a table with the columns sentence, word, sense, such as `labelled_sentences`.
 
-    Punctuation, special tokens and the word itself don't count as other words. A split word's weight is the mean over its pieces
-    as a query, the sum as a key. Raises ValueError if no row can be used.
+    Punctuation, special tokens and the word itself don't count as other words. A weight from a split word is the mean over its
+    pieces, a weight to it the sum. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

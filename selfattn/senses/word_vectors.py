@@ -1,4 +1,4 @@
-"""The vectors of one word in many sentences: after each layer, out of each head, and those of the baselines."""
+"""Compute the vectors of one word in many sentences: after each layer, out of each head, and those of the baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
-BATCH = 64  # sentences a pass
+BATCH = 64  # sentences to encode at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +22,15 @@ class WordVectors:
     """
 
     layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's
-    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors: no encoder at all
+    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors, without the encoder
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
-    uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same values, all weights equal
-    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value: no attention at all
+    uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same with equal weights
+    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value, without attention
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
-    """Run the words' sentences and keep the words' vectors."""
-    # Sentences of like length share a pass, which saves padding.
+    """Run the words' sentences, and return the words' vectors."""
+    # Sentences of similar length share a pass, which saves padding.
     order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
     for first in range(0, len(order), BATCH):
@@ -41,7 +41,7 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """One layer's context, uniform average and own value at the positions, averaged: (n_heads, d_head) each."""
+    """Return one layer's context, uniform average and own value, averaged over the positions: (n_heads, d_head) each."""
     rows = list(positions)
     value = recording.value[0].float().cpu()
     context = recording.context[0, rows].float().cpu().mean(dim=0)
@@ -56,10 +56,10 @@ def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[T
 
 
 def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
-    """In the order of WordVectors' fields."""
+    """Return a word's vectors in one sentence, in the order of WordVectors' fields."""
     layers = encoding.hidden[:, positions].mean(dim=1)
     others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-    # A sentence of this word alone has an empty bag: the zero vector.
+    # The bag of a sentence without other words is the zero vector.
     bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
     per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
     if per_head:

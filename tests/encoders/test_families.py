@@ -20,11 +20,7 @@ SHOWN = {
 PATCHABLE = ["LiLT"]  # a family that is shown only
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
-TEXTS = [
-    "Rain.",
-    "The riverbank was muddy, wasn't it?",
-    "She sat by the water of the river and waited for the banker.",
-]
+TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)

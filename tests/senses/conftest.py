@@ -1,4 +1,4 @@
-"""Small hand-made tables: short enough for a plain loop, with a split word and a third sense in them."""
+"""Small hand-made tables for plain loops, with a split word and a third sense."""
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ BANK = {
     ],
     "row": ["The pilot looked at a bank of switches.", "Under the roof hung a bank of lights."],
 }
-# "riverbank" is of two pieces in the tiny vocabulary.
+# "riverbank" has two pieces in the tiny vocabulary.
 RIVERBANKS = {
     "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
               "The well-known riverbank was muddy after the rain."],
@@ -34,7 +34,7 @@ SPLIT = {
 
 
 def tiny_table(*senses, words=("riverbank", "bank")):
-    """Sentences for tiny encoders, the senses' rows mixed."""
+    """Return sentences for tiny encoders, with the senses' rows mixed."""
     rows = [
         (sentence.replace("riverbank", word), word, sense)
         for word in words

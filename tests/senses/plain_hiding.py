@@ -1,12 +1,12 @@
-"""Hiding a word as it is defined, once more and plainly: transformers' own model with an attention function of this file.
+"""A second, plain implementation of hiding a word: transformers' own model with an attention function of this file.
 
-float64, one sentence a run, in copies that differ in what is hidden. Nothing is shared with the library but the tokeniser
-and its words. Where the definition leaves a choice, the choice is marked with "Read as".
+It runs in float64, with copies of one sentence that differ in what is hidden. It shares only the tokeniser and its words with the
+library. A choice that the definition leaves open is marked with "Read as".
 
-    u           (d_model,) the word's unit vector as it is; others: the words of its sentence, m of them, in order
-    hidden[w]   (m, d_model) u without word w: no piece of the word attends to a piece of w, in no head of any layer
-    alone[w]    (m, d_model) u where it attends to w, to itself and to the special tokens only
-    way         what a share is measured on: ((u without w) - u) . way / |way|^2
+    u           (d_model,) the word's unit vector, with nothing hidden; its sentence has m other words
+    hidden[w]   (m, d_model) u without word w: no piece of the word attends to a piece of w, in any head of any layer
+    alone[w]    (m, d_model) u if the word attends only to w, to itself and to the special tokens
+    way         the vector on which a share is measured: ((u without w) - u) . way / |way|^2
 """
 
 import itertools
@@ -32,10 +32,10 @@ class Row:
 
     ids: Tensor  # (n,)
     word: tuple[int, ...]  # the positions of its pieces
-    others: list[tuple[int, ...]]  # those of the other words, punctuation too
+    others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
     texts: list[str]
-    named: list[int]  # which of the others aren't punctuation
-    distance: list[int]  # of the named ones, in words
+    named: list[int]  # the places in `others` of words that aren't punctuation
+    distance: list[int]  # of the named words, in words
     special: list[int]
     sense: str
 
@@ -49,19 +49,18 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What the attention function is told, and the (weights, values) that it saw, a layer each."""
+    """The instructions of the attention function, and the (weights, values) of each layer that it saw."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
-    strength: float  # 1: hidden; near 0: a step in that direction, for first-order effects
-    renormalised: bool  # False: the other tokens' weights stay what they were (value zeroing)
+    strength: float  # 1: hidden; near 0: a small step in that direction, for first-order effects
+    renormalised: bool  # False: the other tokens' weights don't change (value zeroing)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
 
 def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
-    """softmax(Q K^T scale + position bias + mask) V, with minus infinity added where an edge is hidden."""
-    key, value = (
-        each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value)
-    )  # shared ones
+    """Compute softmax(Q K^T scale + position bias + mask) V, with minus infinity added to hidden edges."""
+    # Grouped-query attention shares keys and values.
+    key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
     scaled = query @ key.transpose(-1, -2) * scaling
     for term in (position_bias, attention_mask):
         scaled = scaled if term is None else scaled + term
@@ -81,13 +80,13 @@ AttentionMaskInterface.register("plain_hiding", eager_mask)
 
 
 def load(folder):
-    """The folder's encoder as transformers loads it, in float64."""
+    """Load the folder's encoder by transformers, in float64."""
     model = AutoModel.from_pretrained(folder, attn_implementation="plain_hiding").double().requires_grad_(False).eval()
     return model.encoder if hasattr(model, "decoder") else model  # T5's encoder half
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """All hidden states, (copies, n_layers + 1, n, d_model), and the Hiding; ids: (n,), or (copies, n)."""
+    """Run copies, and return all hidden states (copies, n_layers + 1, n, d_model) and the Hiding. ids: (n,), or (copies, n)."""
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
     if len(hiding.seen) != edges.shape[1]:
@@ -96,7 +95,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """A copy for each of `keys`: its positions hidden from the word, in all heads or in its own, [(layer, head), ...]."""
+    """Return the hidden edges of a copy for each of `keys`: its positions are hidden from the word in all heads or in `heads`."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -107,24 +106,24 @@ def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Te
 
 
 def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
-    """The word's mean over its pieces, as unit vectors: (..., n, d_model) -> (..., d_model)."""
+    """Return the unit vector of the mean over the word's pieces: (..., n, d_model) -> (..., d_model)."""
     mean = states[..., list(row.word), :].mean(axis=-2)
     return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """u where each of `keys` is hidden: (len(keys), d_model)."""
+    """Return u with each of `keys` hidden: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """How u begins to move, (len(keys), d_model): the contexts go a little of the way to those without, and back."""
+    """Return the first-order move of u, (len(keys), d_model), from small steps of the contexts in both directions."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame) -> list[Row]:
-    """The rows of one word, (sentence, word, sense): it stands once in each."""
+    """Return the rows of a table with the columns sentence, word, sense; each sentence has its word once."""
     return [placed(encoder, *each) for each in frame[["sentence", "word", "sense"]].itertuples(index=False)]
 
 
@@ -154,65 +153,58 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Of each word, signed; NaN where there is no way."""
+    """Return the signed share of each word; NaN without a way."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """The named word with the largest score; the first of equal ones."""
+    """Return the named word with the largest score; the first of equal ones."""
     return max(row.named, key=lambda w: scores[w])
 
 
-# --- two sentences -------------------------------------------------------------------------------------------------
-
-
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """(m_A + 1, m_B + 1); row and column 0: nothing hidden."""
+    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1); row and column 0: nothing hidden."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """The cosine with word i of A and j of B hidden, and the largest with another one in each."""
+    """Return the cosine with word i of A and j of B hidden, and the largest with two others hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """The word's share with it hidden in one head alone, (n_layers, n_heads); how: as in `run`."""
+    """Return the share of a word hidden in one head alone, (n_layers, n_heads). how: as in `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
     return (moved @ way / (way @ way)).reshape(shape)
 
 
-def announced(row: Row, share: np.ndarray) -> tuple[str, int]:
-    """How the answer names its word: "mostly", "more" or not at all (""), and the word."""
+def is_named(row: Row, share: np.ndarray) -> bool:
+    """Return True if the largest share is at least 0.1, and at least 1.5 times the next."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
-    clear = share[first] >= 1.5 * runner_up
-    return ("mostly" if clear and share[first] >= 0.33 else "more" if clear and share[first] >= 0.1 else ""), first
-
-
-# --- the senses ----------------------------------------------------------------------------------------------------
+    return share[first] >= max(0.1, 1.5 * runner_up)
 
 
 def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
-    """The mean of a sense's vectors, and the mean of the other senses' means; u (n_rows, d_model), of the rows `among`."""
+    """Return the mean of a sense's vectors u (n_rows, d_model) over the rows `among`, and the mean of the other senses' means."""
     mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
     return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
 
 
-def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None = None) -> np.ndarray:
-    """Other - own, row i left out."""
+def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None) -> np.ndarray:
+    """Return the way from a sense to the others, without row i."""
     own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
     return other - own
 
 
-def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None = None):
-    """The nearer sense, the squared distance to its mean, and the one that 95 % of the labelled rows are within of theirs.
+def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
+    """Return the nearest sense, the squared distance to its mean, and the distance within which 95 % of the rows are.
 
-    Read as: the quantile over the rows of all the word's senses; where the sentence is labelled row i, it counts there too.
+    Read as: the quantile is over the rows of all senses of the word. If the sentence is the labelled row i, it counts too.
     """
 
     def squared(vector, sense, left_out):
@@ -224,11 +216,8 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
     return nearer, distance[nearer], float(np.quantile([squared(u[j], senses[j], j) for j in range(len(u))], 0.95))
 
 
-# --- over labelled sentences ---------------------------------------------------------------------------------------
-
-
 def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Row i and the two halves of the others, five times a row."""
+    """Yield each row i and two random halves of the others, five times."""
     generator = np.random.default_rng(0)
     for i in range(len(senses)):
         for _ in range(5):
@@ -241,10 +230,10 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Ten a row, as they are made: row, picked (a place among the others), way (the picking half's axis) and WHAT.
+    """Return ten judgements a row: row, picked (a place among the others), way (the picking half's axis) and WHAT.
 
-    weight: how much the word attends to each other word, (m,) a row. Rows with fewer than two other named words were
-    rejected before. Read as: any sentence's sense is its label, not the nearer one.
+    weight: how much the word attends to each other word, (m,) for each row. Every row has two or more other named words.
+    Read as: a sentence's sense is its label, not the nearest one.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -270,69 +259,62 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """The named words at the smallest distance: one, or one on each side."""
+    """Return the named words at the smallest distance: one, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """In how many of the pairs of two senses (False) and of one (True) the answer names a word in both sentences.
+    """Return the share of pairs of two senses (False) and of one sense (True) in which both sentences have a named word.
 
-    Read as: "mostly" or "more", on the way between the two sentences, over all pairs instead of random ones.
+    Read as: words are named on the way between the two sentences, over all pairs instead of random ones.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
         ways = ((a, found[b].u - found[a].u), (b, found[a].u - found[b].u))
-        said = [announced(rows[i], shares(found[i].u, found[i].hidden, way))[0] for i, way in ways]
-        named[rows[a].sense == rows[b].sense].append(all(said))
+        both = all(is_named(rows[i], shares(found[i].u, found[i].hidden, way)) for i, way in ways)
+        named[rows[a].sense == rows[b].sense].append(both)
     return {same: float(np.mean(each)) for same, each in named.items()}
 
 
-# --- which shares are worth naming, and through which heads ----------------------------------------------------------
-
-
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """toward(t) and away(t)."""
+    """Return the number of sentences that move toward the other senses by t or more, and of those that move away by t or more."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """The first t of .01, .02, ... that 20 sentences reach, where for it and all larger such t one in eight goes away at most."""
+    """Return the first t of .01, .02, ... with 20 sentences toward, from which on at most one moves away for eight toward."""
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
     held = [t for at, (t, _) in enumerate(judged) if all(holds for _, holds in judged[at:])]
     return held[0] if held else np.nan
 
 
-def first_order_by_head(model, row: Row, word: int, way: np.ndarray, step: float = 1e-4) -> np.ndarray:
-    """How the share begins to grow as the word is hidden in one head alone, (n_layers, n_heads)."""
-    ends = [by_head(model, row, word, way, strength=sign * step) for sign in (1, -1)]
-    return (ends[0] - ends[1]) / (2 * step)
+def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
+    """Return the first-order share of a word hidden in one head alone, (n_layers, n_heads)."""
+    ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
+    return (ends[0] - ends[1]) / 2e-4
 
 
 def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
-    """The mean over each sense's rows, then over the senses: (n_rows, ...) -> (...)."""
-    return np.mean(
-        [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))], axis=0
-    )
-
-
-# --- other ways to name the word -----------------------------------------------------------------------------------
+    """Return the mean over each sense's rows, then over the senses: (n_rows, ...) -> (...)."""
+    of_sense = [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))]
+    return np.mean(of_sense, axis=0)
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """(..., n, n), or what is for tokens (..., n), to (..., m): mean over the word's pieces, sum over the other's."""
+    """Convert weights (..., n, n) to weights from the word to others (..., m): mean over its pieces, sum over the other's."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """The word's weights, (n_layers, n_heads, m)."""
+    """Return the word's weights, (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Scores (m,) of the ways that know no axis. BERT only: the norm needs the learned W_O."""
+    """Return scores (m,) of the ways without an axis. BERT only, because the norm needs the learned W_O."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -347,7 +329,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """How u moves (m, d_model), by the ways that have a share along an axis as hiding has."""
+    """Return the moves of u (m, d_model) by the ways that have an axis, as hiding has."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

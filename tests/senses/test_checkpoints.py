@@ -1,4 +1,4 @@
-"""Two checkpoints over many texts: the means of single texts, a head that was exchanged, and what can't be compared."""
+"""Two checkpoints are compared over many texts by plain means, a changed head is found, and other pairs are refused."""
 
 from dataclasses import replace
 
@@ -26,28 +26,27 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """How far two heads' rows are from one another on a text, special tokens aside, from the model's own weights."""
+    """Return the distance of two heads' rows on a text, without special tokens, from the model's own weights."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
 
-def test_the_mean_its_interval_and_the_other_heads_beside_it(encoders):
+def test_means_and_intervals_match_plain_loops(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]
     usable = [TEXTS[0], TEXTS[2], TEXTS[3]]
-    own = [apart(one, (other, 1), 2, 1, text) for text in usable]
+    distances = [apart(one, (other, 1), 2, 1, text) for text in usable]
+    others = [apart(one, (other, head), 2, 1, text) for text in usable for head in (0, 2, 3)]
     assert (len(report.heads), row["n"]) == (12, 3)
-    assert row["distance"] == pytest.approx(np.mean(own), abs=1e-5)
-    assert row["others"] == pytest.approx(
-        np.mean([apart(one, (other, h), 2, 1, t) for t in usable for h in (0, 2, 3)]), abs=1e-5
-    )
-    # Of three texts each of the 27 draws is as likely: the 2.5 % lie between the smallest mean and the next.
-    assert min(own) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(own) + 1e-5
+    assert row["distance"] == pytest.approx(np.mean(distances), abs=1e-5)
+    assert row["others"] == pytest.approx(np.mean(others), abs=1e-5)
+    # The 27 draws of three texts are equally likely, so 2.5 % is between the smallest mean and the next.
+    assert min(distances) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(distances) + 1e-5
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
-def test_heads_paired_with_wrong_ones_give_the_level_of_chance(encoders):
+def test_by_chance_counts_heads_paired_with_wrong_ones(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -62,14 +61,13 @@ def test_heads_paired_with_wrong_ones_give_the_level_of_chance(encoders):
     assert compare_checkpoints(one, one, TEXTS[:1]).heads["nearer"].all()
 
 
-def test_only_the_exchanged_head_has_moved_and_is_no_longer_the_same(encoders):
+def test_only_a_changed_head_has_a_distance(encoders):
     one, model = encoders["before"], encoders["before"].model
     query = model.encoder.layer[2].attention.self.query.weight
     kept = query[8:16].clone()
     alone = compare_checkpoints(one, one, TEXTS[:1]).heads
-    assert (
-        (alone["distance"] == 0).all() and alone[["low", "high"]].isna().all(axis=None) and (alone["others"] > 0).all()
-    )
+    assert (alone["distance"] == 0).all() and (alone["others"] > 0).all()
+    assert alone[["low", "high"]].isna().all(axis=None)
     changed = load_encoder(one.name)
     with torch.no_grad():
         changed.model.encoder.layer[2].attention.self.query.weight[8:16] = -kept
@@ -78,7 +76,7 @@ def test_only_the_exchanged_head_has_moved_and_is_no_longer_the_same(encoders):
     assert list(zip(moved["layer"], moved["head"])) == [(2, 1)] and moved["low"].iloc[0] > 0
 
 
-def test_what_cannot_be_compared_is_refused(encoders):
+def test_other_encoders_and_unusable_texts_are_refused(encoders):
     one, other = encoders["before"], encoders["after"]
     with pytest.raises(ValueError, match=r"are no counterparts of one another: they are built differently \(family"):
         compare_checkpoints(one, encoders["other"], TEXTS)
@@ -102,10 +100,10 @@ def test_what_cannot_be_compared_is_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, names, monkeypatch):
+def test_told_apart_gives_the_shortest_different_names(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
-    monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are of folders in it
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")
     inside = [replace(encoders["before"], name=f"{run}/final") for run in ("first", "second")]
     assert told_apart(*inside) == ("first/final", "second/final")

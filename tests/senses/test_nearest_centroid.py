@@ -1,4 +1,4 @@
-"""Sense separation against a reference written as plain loops, its statistics by hand, and what it does with bad input."""
+"""Sense separation matches plain loops, its statistics match calculations by hand, and bad rows are rejected."""
 
 import math
 
@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """The definition, one sentence at a time: 1, 0, or a tie's share. Nothing vectorised, nothing shared with the library."""
+    """Return each sentence's score by the definition, in plain loops: 1, 0, or a tie's share."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Every vector by itself, from the public trace of a single, unpadded sentence."""
+    """Return every vector by its kind, from the trace of a single, unpadded sentence."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(own, baselines, senses):
-    """The definition, one sentence at a time: its score less that of the baseline that did better on the other half."""
+    """Return each sentence's score minus that of the baseline that is better on the other half, in plain loops."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -85,7 +85,7 @@ def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
 
     def scores(*kind):
-        """A word's each."""
+        """Return the scores of each word."""
         return [nearest_centroid_scores(words[word][kind], list(rows["sense"])) for word, rows in frame.groupby("word")]
 
     def mean(*kind):
@@ -107,7 +107,7 @@ def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_a_baseline_is_chosen_on_one_half_and_scored_on_the_other_and_equal_ones_count_half_each():
+def test_beyond_baselines_matches_the_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     own, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
@@ -116,7 +116,7 @@ def test_a_baseline_is_chosen_on_one_half_and_scored_on_the_other_and_equal_ones
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
-def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
+def test_each_left_out_matches_the_plain_loop():
     generator = torch.Generator().manual_seed(3)
     vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
@@ -132,7 +132,7 @@ def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
     assert 0 < sum(expected) < 9
 
 
-def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
+def test_a_heads_accuracy_is_the_mean_score_of_its_sentences(small):
     _, report = small
     for row in report.heads.iloc[::7].itertuples():
         sentences = report.sentences(row.layer, row.head)
@@ -146,7 +146,7 @@ def test_a_tie_is_shared():
     alike = torch.ones(4, 1, 3)  # four sentences, one feature, all with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
-    # Equal vectors whose centroids differ by rounding only: six against five of them, of 384 numbers each.
+    # Eleven equal vectors of 384 numbers; the centroids of six and of five differ only by rounding.
     rounded = torch.randn(384, generator=torch.Generator().manual_seed(0)).expand(11, 1, 384)
     uneven = torch.tensor([[0] * 6 + [1] * 5])
     assert score(centroid_cosines(cosines(rounded), uneven, 2), uneven).tolist() == [[[0.5] * 11]]
@@ -169,7 +169,7 @@ def test_shuffled_labels_equal_one_run_per_shuffle():
     assert together.std(dim=1).min() > 0
 
 
-def test_p_values_are_of_1000_shuffles(encoder_of):
+def test_the_default_is_1000_shuffles(encoder_of):
     p = separation(encoder_of("BERT"), tiny_table(), floor=False).heads["p_value"].to_numpy()
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
@@ -178,11 +178,11 @@ def test_p_value_and_threshold_by_hand():
     shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best of the two heads: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
-    assert threshold(shuffled) == 1.0  # four shuffles can't show p < .05 at all
+    assert threshold(shuffled) == 1.0  # with four shuffles, p < .05 is impossible
 
 
 @pytest.mark.slow
-def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_the_random_state_alone(encoder):
+def test_the_random_twin_has_other_weights_and_does_not_change_the_random_state(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
     twin = random_twin(encoder)
@@ -198,7 +198,7 @@ def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, labelled):
+def test_bad_rows_are_rejected_with_reasons_and_the_others_count(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
         ("A bank beside a bank.", "bank", "water"): "stands 2 times",
@@ -222,7 +222,7 @@ def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, la
     assert report.layers["floor"].isna().all()
 
 
-def test_wrong_tables_are_refused_in_words(encoder, labelled):
+def test_wrong_tables_are_refused(encoder, labelled):
     with pytest.raises(ValueError, match="sense missing, got sentence, word"):
         separation(encoder, labelled[["sentence", "word"]])
     with pytest.raises(ValueError, match=r"None of the 2 rows .* no second sense"):

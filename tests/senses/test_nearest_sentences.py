@@ -1,4 +1,4 @@
-"""The labelled sentences nearest to a vector: their order, ties, and the real "bank" before and after attention."""
+"""Labelled sentences are ranked by their distance from a vector, with ties, and for a real "bank" at each stage."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_the_nearest_comes_first_equally_near_ones_alternate_in_sense_and_its_own_sentence_is_left_out():
+def test_ranked_sentences_alternates_senses_at_equal_cosines_and_leaves_one_out():
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
@@ -21,7 +21,7 @@ def test_the_nearest_comes_first_equally_near_ones_alternate_in_sense_and_its_ow
 
 
 @pytest.mark.slow
-def test_alone_in_its_sentence_and_with_a_word_hidden(encoder):
+def test_stages_before_attention_in_the_sentence_and_with_a_word_hidden(encoder):
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")
@@ -32,11 +32,11 @@ def test_alone_in_its_sentence_and_with_a_word_hidden(encoder):
     states = ((0, word.sentence.hidden[0, 5]), (-1, word.sentence.hidden[-1, 5]), (-1, hidden))
     for found, (layer, vector) in zip(stages.values(), states):
         pd.testing.assert_frame_equal(found, ranked_sentences(labelled[0], labelled[1][:, layer], vector))
-    own = labelled[0]["sentence"].iloc[0]  # its own sentence isn't found
-    assert own not in set(nearest_by_stage(encoder, encoder.locate(own, "bank")[0], labelled)["alone"]["sentence"])
+    text = labelled[0]["sentence"].iloc[0]  # it isn't compared with itself
+    assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
-def test_where_no_word_can_be_hidden_there_is_no_third_stage(encoder_of):
+def test_an_encoder_that_cannot_hide_words_has_no_third_stage(encoder_of):
     encoder = encoder_of("XLNet")
     word = encoder.encode("the rain fell.").places("rain")[0]
     labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)

@@ -1,4 +1,4 @@
-"""The noise level against plain loops, and what it must do with labels that mean nothing."""
+"""The noise level matches plain loops, and meaningless labels give a level near one or none."""
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def test_a_later_share_with_too_many_moves_away_raises_the_level():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_twenty_sentences_judge_a_share():
+def test_a_share_needs_twenty_sentences():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21
@@ -54,15 +54,15 @@ def test_twenty_sentences_judge_a_share():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_no_level_of_few_sentences_or_of_noise():
+def test_few_sentences_or_pure_noise_have_no_level():
     largest, smallest = drawn(shift=0.3)
     assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
     assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
-    assert np.isnan(noise_level(largest, -largest, 20)).all()  # a mirror: at the last share judged as many go away
+    assert np.isnan(noise_level(largest, -largest, 20)).all()  # as many move away as toward
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_counts_moves_about_as_long():
+def test_chance_of_counts_moves_of_similar_length():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -83,15 +83,15 @@ def test_noise_of_the_built_in_sentences(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_labels_that_mean_nothing_have_a_level_near_one_or_none(encoder):
-    """Measured: none in any of eight shuffles of the labels, nor in four splits of each sense in two."""
+def test_meaningless_labels_have_a_level_near_one_or_none(encoder):
+    """Measured: no level in any of eight shuffles of the labels, nor in four splits of each sense in two."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
-    for _, own in items.groupby("word"):
-        units, senses = last_units(encoder, own["placed"].tolist()).numpy(), own["sense"].to_numpy(dtype=str)
+    for _, group in items.groupby("word"):
+        units, senses = last_units(encoder, group["placed"].tolist()).numpy(), group["sense"].to_numpy(dtype=str)
         moved = [
             normalize(encoder.changed_vectors(word, hidden=hides(word)).double(), dim=1).numpy() - unit
-            for word, unit in zip(own["placed"], units)
+            for word, unit in zip(group["placed"], units)
         ]
         shuffled += extremes(units, moved, range(len(units)), generator.permutation(senses))
         for sense in np.unique(senses):
@@ -107,7 +107,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Each row's largest and smallest share along the axis between the labels."""
+    """Return each row's largest and smallest share along the axis between the labels."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

@@ -1,4 +1,4 @@
-"""A target over many sentences: means and intervals beside those written out by hand from each sentence's own."""
+"""A report on a target over many sentences has the means and intervals of each sentence's numbers."""
 
 import numpy as np
 import pandas as pd
@@ -42,35 +42,29 @@ def mean_and_interval(values):
 def test_words_heads_and_sentences(classifier, asked):
     frame = pd.DataFrame({"sentence": [*TEXTS, "", TEXTS[0]]}, index=list("abcdef"))
     report = over_sentences(classifier, frame, asked)
-    own = [explain(classifier, s, asked(s), heads=classifier.all_heads) for s in map(classifier.tokenize, TEXTS)]
-    effects = [dict(zip([word.text.casefold() for word in each.words], each.effect.tolist())) for each in own]
+    found = [explain(classifier, s, asked(s), heads=classifier.all_heads) for s in map(classifier.tokenize, TEXTS)]
+    effects = [dict(zip([word.text.casefold() for word in each.words], each.effect.tolist())) for each in found]
     words = report.words.set_index("word")
     muddy = mean_and_interval([each["muddy"] for each in effects[:3]])
     assert words.loc["muddy"].tolist() == pytest.approx(muddy, abs=1e-5)
     assert "." not in words.index and words.loc["sat", "n"] == 1 and words.loc["sat", ["low", "high"]].isna().all()
-    each_the = [
-        np.mean([e for w, e in zip(each.words, each.effect.tolist()) if w.text.casefold() == "the"]) for each in own
-    ]
-    assert words.loc["the"].tolist() == pytest.approx(mean_and_interval(each_the), abs=1e-5)
+    each_the = [[e for w, e in zip(one.words, one.effect.tolist()) if w.text.casefold() == "the"] for one in found]
+    assert words.loc["the"].tolist() == pytest.approx(mean_and_interval(list(map(np.mean, each_the))), abs=1e-5)
     several = report.words["n"] > 1
     assert several.iloc[: several.sum()].all() and report.words["effect"].abs()[several].is_monotonic_decreasing
 
     heads = report.heads.set_index(["layer", "head"])
-    by_gradient = torch.stack([each.by_gradient for each in own]).mean(0)
+    by_gradient = torch.stack([each.by_gradient for each in found]).mean(0)
     torch.testing.assert_close(torch.tensor(heads["by_gradient"].tolist()).reshape(3, 4), by_gradient)
     run = heads["effect"].notna()
     assert run.sum() == 8 and heads["by_gradient"].abs()[run].min() >= heads["by_gradient"].abs()[~run].max()
     for at in heads.index[run]:
-        expected = mean_and_interval([float(each.heads[at]) for each in own])
+        expected = mean_and_interval([float(each.heads[at]) for each in found])
         assert heads.loc[at, ["n", "effect", "low", "high"]].tolist() == pytest.approx(expected, abs=1e-5)
 
     assert report.sentences["row"].tolist() == list("abcd") and report.sentences["words"].tolist() == [8, 7, 12, 5]
-    for name, expected in (
-        ("number", [each.number for each in own]),
-        ("sum", [float(each.effect.sum()) for each in own]),
-        ("together", [each.together for each in own]),
-    ):
-        assert report.sentences[name].tolist() == pytest.approx(expected, abs=1e-5)
+    expected = [(each.number, float(each.effect.sum()), each.together) for each in found]
+    np.testing.assert_allclose(report.sentences[["number", "sum", "together"]], expected, atol=1e-5)
     assert report.rejected["row"].tolist() == ["e", "f"] and report.note == ""
     assert ["empty" in report.rejected["reason"][0], "twice" in report.rejected["reason"][1]] == [True, True]
 
@@ -95,7 +89,7 @@ def test_a_list_or_a_series_of_sentences(classifier, asked):
         over_sentences(classifier, TEXTS[0], asked)
 
 
-def test_what_cannot_be_asked(classifier, asked):
+def test_unusable_tables_are_refused(classifier, asked):
     with pytest.raises(ValueError, match=r"Expected a column sentence, got text\. Rename yours"):
         over_sentences(classifier, pd.DataFrame({"text": TEXTS}), asked)
     with pytest.raises(ValueError, match=r"No sentence can be used: The text is empty"):

@@ -1,4 +1,4 @@
-"""Hiding over labelled sentences: the plain loops (plain_hiding.py) agree, and what must hold whatever the numbers are."""
+"""The report on hidden words over labelled sentences equals plain loops (plain_hiding.py), and keeps its invariants."""
 
 import copy
 import dataclasses
@@ -31,39 +31,37 @@ def whole(encoder):
     return stored("hidden_words", encoder, labelled_sentences()).report
 
 
-EXACT = 1e-6  # accuracies, picks and ranks, which are counted, in float32 too; shares of a model in float64
-ROUNDING = 1e-5  # of shares in float32, whose axes are short: measured 1.3e-6 in all built-in words
+EXACT = 1e-6  # for accuracies, picks and ranks, which are counts, and for shares in float64
+ROUNDING = 1e-5  # for shares in float32, along short axes: measured 1.3e-6 in all built-in words
 
 
 def in_float64(encoder: Encoder) -> Encoder:
-    """The same weights computed with in float64, so that what differs from the plain loops isn't rounding."""
-    model = copy.deepcopy(encoder.model).double()
-    return dataclasses.replace(encoder, model=model)
+    """Return the encoder in float64, so that rounding doesn't differ from the plain loops."""
+    return dataclasses.replace(encoder, model=copy.deepcopy(encoder.model).double())
 
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Every number of the report's tables but intervals, by the plain loops; heads: those of the heads, too."""
+    """Compare every number of the report's tables, except intervals, with the plain loops. heads: the table of heads too."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
-    for word, own in frame.groupby("word"):
-        rows = plain_hiding.rows_of(encoder, own)
+    for word, group in frame.groupby("word"):
+        rows = plain_hiding.rows_of(encoder, group)
         found = [plain_hiding.vectors(model, row) for row in rows]
         u, senses = np.stack([each.u for each in found]), [row.sense for row in rows]
         scores = [plain_hiding.without_axis(model, row) for row in rows]
         made = plain_hiding.judgements(rows, found, [each["most attended"] for each in scores])
         accuracy[word] = made[WHAT].mean().tolist()
         table, ways[word], by_head = report.words[report.words["word"] == word], [], []
-        assert table["row"].drop_duplicates().tolist() == own.index.tolist()
+        assert table["row"].drop_duplicates().tolist() == group.index.tolist()
         for i, (row, at) in enumerate(zip(rows, found)):
             here, axis = made[made["row"] == i], plain_hiding.axis_without(u, senses, senses[i], i)
-            share, lines = plain_hiding.shares(at.u, at.hidden, axis), table[table["row"] == own.index[i]]
+            share, lines = plain_hiding.shares(at.u, at.hidden, axis), table[table["row"] == group.index[i]]
             assert lines["text"].tolist() == row.texts
             assert lines["start"].tolist() == [positions[0] for positions in row.others]
             np.testing.assert_allclose(lines["share"], share, atol=rounding, rtol=0)
-            np.testing.assert_allclose(
-                lines["picked"], [(here["picked"] == w).mean() for w in range(len(share))], atol=EXACT
-            )
+            picked = [(here["picked"] == w).mean() for w in range(len(share))]
+            np.testing.assert_allclose(lines["picked"], picked, atol=EXACT)
             if heads:
                 by_head.append(plain_hiding.first_order_by_head(model, row, largest(row, share), axis).flatten())
             nearest, distance = plain_hiding.nearest(row), np.full(len(share), np.nan)
@@ -87,9 +85,9 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
         assert_heads(report.heads[report.heads["word"] == "all"], every.mean(axis=0), every, ["a word"] * len(every))
     accuracy["all"] = np.mean(list(accuracy.values()), axis=0).tolist()
     for word, expected in accuracy.items():
-        own = report.accuracy[report.accuracy["word"] == word]
-        assert own["what"].tolist() == WHAT
-        np.testing.assert_allclose(own["accuracy"], expected, atol=EXACT)
+        lines = report.accuracy[report.accuracy["word"] == word]
+        assert lines["what"].tolist() == WHAT
+        np.testing.assert_allclose(lines["accuracy"], expected, atol=EXACT)
     assert report.accuracy["word"].unique().tolist() == list(accuracy)
     expected = np.mean([np.nanmean(each, axis=0) for each in ways.values()], axis=0)
     assert report.agreement["way"].tolist() == [*WAYS, encoder.tokenizer.mask_token]
@@ -98,34 +96,31 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
     bounds = np.transpose([interval(column) for column in singly.T])
     np.testing.assert_allclose(report.agreement[["low", "high"]].T, bounds, atol=EXACT)
     assert report.reason == ""
-    counted = [
-        np.mean([1 / len(row.named) for row in plain_hiding.rows_of(encoder, own)]) for _, own in frame.groupby("word")
-    ]
-    assert report.luck == pytest.approx(np.mean(counted))
+    rows_of = [plain_hiding.rows_of(encoder, group) for _, group in frame.groupby("word")]
+    assert report.luck == pytest.approx(np.mean([np.mean([1 / len(row.named) for row in rows]) for rows in rows_of]))
 
 
 def assert_heads(lines, share, values, groups):
-    """One word's lines: the shares, and what 1,000 resamples of the values within their groups give."""
+    """Compare one word's lines with the shares, and with 1,000 resamples of the values within their groups."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
-    generator, own = np.random.default_rng(0), []
+    generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
         rows = [value for value, group in zip(values, groups) if group == name]
-        own.append(
-            [np.mean([rows[at] for at in generator.integers(0, len(rows), len(rows))], axis=0) for _ in range(1000)]
-        )
-    resampled = np.mean(own, axis=0)
+        draws = [generator.integers(0, len(rows), len(rows)) for _ in range(1000)]
+        means.append([np.mean([rows[at] for at in draw], axis=0) for draw in draws])
+    resampled = np.mean(means, axis=0)
     np.testing.assert_allclose(lines[["low", "high"]].T, np.percentile(resampled, [2.5, 97.5], axis=0), atol=2e-6)
     first = np.bincount(np.argmax(resampled, axis=1), minlength=len(share)) / 1000
     np.testing.assert_allclose(lines["leads"], first, atol=0.002)
 
 
 def rank_correlation(first, second) -> float:
-    """NaN where all are equal."""
+    """Return Spearman's correlation; NaN if all are equal."""
     return np.nan if len(set(first)) == 1 else spearmanr(first, second).statistic
 
 
 @pytest.mark.slow
-def test_the_plain_loops_agree_on_three_senses_and_a_split_word(encoder_of, checkpoint):
+def test_three_senses_and_a_split_word_match_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -133,26 +128,26 @@ def test_the_plain_loops_agree_on_three_senses_and_a_split_word(encoder_of, chec
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_the_plain_loops_agree_on_built_in_words(whole, encoder, words):
+def test_built_in_words_match_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_are_those_of_two_sentences(whole, encoder):
+def test_stored_shares_equal_those_of_a_pair(whole, encoder):
     frame = labelled_sentences()
-    own = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
+    rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
-    pair = hidden_pair(encoder, *((sentence, "pitcher") for sentence in own["sentence"]), senses=means)
-    for row, words, share in zip(own.index, pair.words, pair.share):
+    pair = hidden_pair(encoder, *((sentence, "pitcher") for sentence in rows["sentence"]), senses=means)
+    for row, words, share in zip(rows.index, pair.words, pair.share):
         kept = whole.words[(whole.words["word"] == "pitcher") & (whole.words["row"] == row)]
         assert kept["text"].tolist() == [word.text for word in words]
         assert kept["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
 
 
 def test_the_figures_of_the_built_in_sentences(whole):
-    """Measured twice, here and by the plain loops in float64."""
+    """The figures were measured twice, by the library and by the plain loops in float64."""
     every = whole.accuracy.query("word == 'all'").set_index("what")
     expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
     assert (100 * every["accuracy"]).round(2).tolist() == expected
@@ -171,24 +166,21 @@ def test_the_figures_of_the_built_in_sentences(whole):
 
 
 def test_the_heads_of_the_built_in_sentences(whole):
-    """Measured: halves of the words rank the heads alike to .92; head 10 of layer 0 leads in 63 % of other resamples."""
+    """Head 10 of layer 0 leads, and the ranks of heads in two halves of the words have a correlation of .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
     first = every.iloc[0]
     assert round(first["share"], 3) == 0.019 and round(first["leads"], 2) == 0.64
-    table = (
-        whole.heads[whole.heads["word"] != "all"]
-        .pivot(index="word", columns=["layer", "head"], values="share")
-        .to_numpy()
-    )
-    generator, alike = np.random.default_rng(0), []
+    by_word = whole.heads[whole.heads["word"] != "all"]
+    table = by_word.pivot(index="word", columns=["layer", "head"], values="share").to_numpy()
+    generator, correlations = np.random.default_rng(0), []
     for _ in range(200):
         order = generator.permutation(len(table))
-        alike.append(spearmanr(table[order[:16]].mean(axis=0), table[order[16:]].mean(axis=0)).statistic)
-    assert round(np.mean(alike), 2) == 0.92
+        correlations.append(spearmanr(table[order[:16]].mean(axis=0), table[order[16:]].mean(axis=0)).statistic)
+    assert round(np.mean(correlations), 2) == 0.92
 
 
-def test_intervals_of_all_words_are_over_the_words(whole):
+def test_intervals_over_all_words_resample_words(whole):
     for table, by, value in ((whole.accuracy, "what", "accuracy"), (whole.between, "senses", "named")):
         for _, lines in table.groupby(by):
             singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]
@@ -197,14 +189,14 @@ def test_intervals_of_all_words_are_over_the_words(whole):
 
 
 def interval(values):
-    """95 % over 1,000 resamples."""
+    """Return the bounds of 95 % of 1,000 resamples of the mean."""
     n, generator = len(values), np.random.default_rng(0)
     counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
     means = [np.repeat(values, each).mean() for each in counts]
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_a_words_own_interval_of_pairs():
+def test_the_interval_of_one_words_pairs():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -220,7 +212,7 @@ def test_a_words_own_interval_of_pairs():
 
 
 @pytest.mark.slow
-def test_rows_that_can_not_be_used_are_rejected_with_their_reason(encoder_of):
+def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
     tiny, table = encoder_of("BERT"), tiny_table("water", "money")
     added = [("The bank!", "bank", "water"), ("No word of it.", "bank", "water"), ("Rain, bank, rain.", "bank", "row")]
     more = pd.DataFrame(added, columns=["sentence", "word", "sense"], index=["one", "none", "lonely"]).assign(note="x")
@@ -233,7 +225,7 @@ def test_rows_that_can_not_be_used_are_rejected_with_their_reason(encoder_of):
     ]
 
 
-def test_one_word_alone_has_no_interval_over_words_and_may_be_called_all(encoder_of):
+def test_a_single_word_has_no_interval_over_words_and_may_be_called_all(encoder_of):
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         own, every = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -245,18 +237,18 @@ def test_one_word_alone_has_no_interval_over_words_and_may_be_called_all(encoder
     assert every[["low", "high", "leads"]].isna().all(axis=None)
 
 
-def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
+def test_without_a_mask_token_the_padding_token_replaces_a_word():
     tokenizer = Mock(mask_token=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3)
     encoder = Mock(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
-    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # one that the encoder has no vector for
+    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # without a vector in the encoder
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
     tokenizer.pad_token = tokenizer.unk_token = None
     with pytest.raises(NotRecomputable, match="no mask, padding or unknown token"):
         word_rankings.blank_token(encoder)
 
 
-def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
+def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
@@ -285,24 +277,21 @@ def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
 
 
 def test_a_way_without_numbers_for_one_word_has_none_over_all(encoder_of):
-    reports = [
-        hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=[word])) for word in ("bank", "riverbank")
-    ]
-    lines = reports[0].agreement.copy()
+    tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
+    first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
+    lines = first.agreement.copy()
     lines.loc[lines["way"] == "rollout", "agreement"] = np.nan
-    found = telling_words.over_words([dataclasses.replace(reports[0], agreement=lines), reports[1]], pd.DataFrame())
-    assert found.agreement.set_index("way").isna().all(axis=1).pipe(lambda none: none[none].index.tolist()) == [
-        "rollout"
-    ]
+    found = telling_words.over_words([dataclasses.replace(first, agreement=lines), second], pd.DataFrame()).agreement
+    assert found["way"][found[["agreement", "rank"]].isna().all(axis=1)].tolist() == ["rollout"]
 
 
-def test_where_no_word_can_be_hidden_it_is_refused(encoder_of):
+def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
-        hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before a table is read
+        hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before the table is read
 
 
 def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
-    """All of a word's vectors are one but for rounding: no share is a number, and no word is named."""
+    """If a word's vectors differ only by rounding, shares are NaN, and no word is named."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})
@@ -311,4 +300,4 @@ def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     assert report.heads["share"].isna().all() and report.noise["toward"].sum() == 0
     monkeypatch.setattr(telling_words, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
-    assert (report.accuracy["accuracy"] == 0.5).all()  # on the middle
+    assert (report.accuracy["accuracy"] == 0.5).all()  # in the middle between the senses

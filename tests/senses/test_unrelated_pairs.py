@@ -1,4 +1,4 @@
-"""The cosines of unrelated sentences: which pairs, which cosines, and a cosine's place among them."""
+"""Pairs of unrelated sentences are drawn as defined, and have the cosines of their sentence vectors."""
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,12 @@ from selfattn.senses.unrelated_pairs import UnrelatedPairs, drawn_pairs, unrelat
 def test_pairs_are_drawn_as_defined():
     frame = labelled_sentences()
     rng, words = np.random.default_rng(0), sorted(frame["word"].unique())
-    own = []
+    expected = []
     for _ in range(1000):
         pair = rng.choice(words, 2, replace=False)
-        own.append(tuple(rng.choice(frame.index[frame["word"] == word]) for word in pair))
-    assert drawn_pairs(frame) == own
-    assert all(frame["word"][i] != frame["word"][j] for i, j in own)
+        expected.append(tuple(rng.choice(frame.index[frame["word"] == word]) for word in pair))
+    assert drawn_pairs(frame) == expected
+    assert all(frame["word"][i] != frame["word"][j] for i, j in expected)
 
 
 def test_cosines_are_those_of_the_sentence_vectors(encoder):

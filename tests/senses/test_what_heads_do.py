@@ -1,4 +1,4 @@
-"""HeadProfiles against plain loops over the model's own weights, on a small table with a split word."""
+"""Head profiles match plain loops over the model's own weights, on a small table with a split word."""
 
 import pandas as pd
 import pytest
@@ -19,18 +19,18 @@ def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkey
         lines, itself, special = [], [], []
         for index, row in frame.iterrows():
             encoding = encoder.encode(row["sentence"])
-            own = encoder.reference_weights(row["sentence"])[layer, head].tolist()
+            weights = encoder.reference_weights(row["sentence"])[layer, head].tolist()
             word = next(w for w in encoding.words if w.text.casefold() == row["word"])
             others = [w for w in encoding.words if w is not word and w.text not in ".,"]
             weight = {
-                w.start: sum(own[p][q] for p in word.positions for q in w.positions) / len(word.positions)
+                w.start: sum(weights[p][q] for p in word.positions for q in w.positions) / len(word.positions)
                 for w in others
             }
             start = max(weight, key=weight.get)
             lines.append((weight[start], index, next(w.text for w in others if w.start == start)))
             rows = [i for i, one in enumerate(encoding.special) if not one]
-            itself.append(sum(own[i][i] for i in rows) / len(rows))
-            special.append(sum(own[i][0] + own[i][-1] for i in rows) / len(rows))
+            itself.append(sum(weights[i][i] for i in rows) / len(rows))
+            special.append(sum(weights[i][0] + weights[i][-1] for i in rows) / len(rows))
         lines.sort(reverse=True)
         table = found.sentences.query("layer == @layer and head == @head")
         assert table["rank"].tolist() == ranks
@@ -41,7 +41,7 @@ def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkey
         assert patterns["special tokens"] == pytest.approx(sum(special) / len(special), abs=1e-5)
 
 
-def test_a_sentence_without_another_word_is_in_no_list(encoder, labelled):
+def test_a_sentence_without_other_words_is_never_listed(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
     found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))
     assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()

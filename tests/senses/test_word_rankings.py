@@ -1,4 +1,4 @@
-"""The other ways to rank words, in every family: against plain transformers, and against the plain loops where those run."""
+"""The ways to rank words match plain transformers in every family, and the plain loops in the families that these support."""
 
 import pytest
 import torch
@@ -12,13 +12,13 @@ from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
 
 TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
-# In single precision their norms stay: rough differences.
+# Their norms stay in single precision, so finite differences are rough.
 SINGLE = ["ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)"]
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
 
 
 def ranked(encoder):
-    """ "riverbank", the sentence's other words, its last unit vector, and its moves by each way, (m, d_model)."""
+    """Return "riverbank", the sentence's other words, the word's last unit vector, and its moves by each way, (m, d_model)."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -30,10 +30,10 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """The word's last unit vector by transformers alone, every weight from its tokens to the group's taken out after softmax."""
+    """Return the word's last unit vector by transformers, with its weights to the group set to 0 after softmax."""
     softmax = torch.Tensor.softmax
 
-    def taken_out(scores, *args, **options):
+    def zeroing(scores, *args, **options):
         weights = softmax(scores, -1).clone()
         for position in word.positions:
             weights[..., position, list(group)] = 0
@@ -41,19 +41,19 @@ def plainly(model, inputs, word, group=()):
 
     with pytest.MonkeyPatch.context() as patch, torch.no_grad():
         for owner in (torch.nn.functional, torch, torch.Tensor):
-            patch.setattr(owner, "softmax", taken_out)
+            patch.setattr(owner, "softmax", zeroing)
         last = model(**inputs).last_hidden_state[0, list(word.positions)]
     return torch.nn.functional.normalize(last.mean(dim=0).double(), dim=0)
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_value_zeroing_and_the_blank_are_what_plain_transformers_make_of_them(encoder_of, checkpoint, name):
+def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     word, groups, unit, moves = ranked(encoder)
     inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
     model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
-    for at in (4, len(groups) - 4):  # the last one is of several pieces
+    for at in (4, len(groups) - 4):  # the second has several pieces
         zeroed = plainly(model, inputs, word, groups[at])
         torch.testing.assert_close(moves["value zeroing"][at], zeroed - unit, atol=1e-5, rtol=0)
         ids = inputs["input_ids"].clone()
@@ -65,7 +65,7 @@ def test_value_zeroing_and_the_blank_are_what_plain_transformers_make_of_them(en
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
 @pytest.mark.slow
-def test_the_gradient_is_the_first_order_of_hiding(encoder_of, checkpoint, name):
+def test_the_gradient_is_hiding_to_first_order(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     *_, moves = ranked(encoder)
     row = plain_hiding.placed(encoder, TEXT, "riverbank")
@@ -91,8 +91,8 @@ def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
 
 
-def test_a_text_that_is_not_finite_is_no_reason_against_the_way(overflowing):
-    """It is the row's: the report rejects it."""
+def test_a_text_that_gives_nan_does_not_disable_a_way(overflowing):
+    """It is an error of the row, which the report rejects."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)

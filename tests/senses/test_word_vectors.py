@@ -1,4 +1,4 @@
-"""The vectors that are compared: masks, split words, and encoders whose attention is only shown."""
+"""Vectors of words are right with masks, split words, and encoders that are shown only."""
 
 import pytest
 import torch
@@ -18,13 +18,13 @@ def recording(value, mask=None):
     )  # fmt: skip
 
 
-def test_uniform_averages_only_over_what_the_word_may_attend_to():
+def test_uniform_averages_only_over_allowed_tokens():
     value = torch.tensor([[[[1.0], [3.0], [8.0]]]])  # one head, three tokens
     mask = torch.tensor([[[[True, True, False], [True, True, True], [False, True, True]]]])
     _, uniform, own = head_vectors(recording(value, mask), [0])
     assert uniform.item() == 2
     assert own.item() == 1
-    _, uniform, own = head_vectors(recording(value, mask), [0, 2])  # a split word: the mean over its pieces
+    _, uniform, own = head_vectors(recording(value, mask), [0, 2])  # the mean over a split word's pieces
     assert uniform.item() == pytest.approx((2 + 5.5) / 2)
     assert own.item() == 4.5
     assert head_vectors(recording(value), [0])[1].item() == 4
