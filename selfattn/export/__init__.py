@@ -1,1 +1,1 @@
-"""Write pictures and tables to files with their provenance."""
+"""Write pictures and tables to files, with their provenance."""

@@ -1,4 +1,4 @@
-"""A whole view as one ZIP: figures, tables, arrays, an HTML report, and the provenance as JSON."""
+"""Write a view as one ZIP: figures, tables, arrays, an HTML report, and the provenance as JSON."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from selfattn.export import files, report
 from selfattn.export.files import View
 
 
-def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
+def zipped(view: View, scale: float, width: float | None) -> bytes:
     """Return the view as a ZIP. scale: a PNG's pixels per unit. width: the pictures' width in units (None: as drawn)."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
@@ -27,5 +27,5 @@ def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
 
 
 def safe_name(name: str) -> str:
-    """Make a name that is a valid file name on every system: letters, digits, "-" and "_"."""
+    """Return a file name that is valid on every system, with letters, digits, "-" and "_" only."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

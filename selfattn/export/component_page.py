@@ -1,6 +1,6 @@
-"""Dashboard components in an HTML page that works offline, with their data.
+"""Put dashboard components with their data into an HTML page that works offline.
 
-Data is a JSON block in ASCII whose "<" are escaped: no text in it can end the block.
+Data is a JSON block in ASCII with every "<" escaped, so that no text in it can end the block.
 """
 
 import json
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the dashboard shows a component before it imports more
+if TYPE_CHECKING:  # not imported, because the dashboard shows a component before it imports more
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -22,7 +22,7 @@ for (const place of document.querySelectorAll('[data-component="{name}"]')) {{
 
 @cache
 def javascript(name: str) -> str:
-    """Return a component as one module text: the shared base, the files NAME_*.js, and NAME.js, which exports the component."""
+    """Return a component as one JavaScript module: the shared base, the files NAME_*.js, and NAME.js, which exports it."""
     return _joined(["base.js", *sorted(path.name for path in FOLDER.glob(f"{name}_*.js")), f"{name}.js"])
 
 
@@ -33,13 +33,13 @@ def stylesheet(*names: str) -> str:
 
 
 def module(name: str) -> str:
-    """Return the module text that starts each component of this name in a page."""
+    """Return the JavaScript module that starts each component of this name in a page."""
     return javascript(name) + _START.format(name=name)
 
 
 def place(live: "Live", without_script: str) -> str:
     """Return the element that a component fills, with its data. without_script: the HTML to show if no script runs."""
-    # A file can't reach the dashboard: its pages, to which links lead, and its answers to clicks on tokens.
+    # Leave out links to the dashboard's pages and clicks that it would answer, because a file can't reach it.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()

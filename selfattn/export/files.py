@@ -1,4 +1,4 @@
-"""Charts and data to files, each with its provenance: PNG, SVG, CSV, Parquet, NPZ."""
+"""Write charts and data to files, each with its provenance: PNG, SVG, CSV, Parquet, NPZ."""
 
 import io
 import re
@@ -30,26 +30,26 @@ from selfattn.tidy_tables import csv_text
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
-LETTER = 5.9  # units: the mean width of a letter beneath a title, with some room
-NARROWEST = 260  # units: a chart narrower than this is no measure for the text above it
+LETTER = 5.9  # units: the mean width of a letter under a title, with some room
+NARROWEST = 260  # units: the text above a chart is at least so wide
 NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
-SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
-painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # draws: vl-convert, or a process that has it
+SUBTITLE_LINES = 12  # lines of one sentence under a figure's title
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a process that runs it
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
-BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories that a font may draw as nothing
-CELL, COLUMNS = 32, 50  # of the sheet on which characters are tried: pixels, cells a row
-NAMED = 5  # characters that a note names
+BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
+CELL, COLUMNS = 32, 50  # pixels of a cell and cells of a row of the sheet on which characters are tried
+NAMED = 5  # a note names so many characters
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
 @dataclass(frozen=True)
 class View:
-    """A page's panels, other tables and whole maps, to download."""
+    """A page's panels, other tables and complete maps, to download."""
 
-    name: str  # the file name's stem
+    name: str  # the file name without its suffix
     provenance: Provenance
     panels: Mapping[str, Panel]  # by numbered names: numbered()
-    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
+    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables of no panel
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
     look: Look = field(default_factory=Look)  # of its pictures
 
@@ -63,13 +63,13 @@ class View:
         """Each table's maker and provenance. A panel's first table has the panel's name."""
         found = {}
         for name, panel in self.panels.items():
-            for at, own in enumerate(panel.tables):
-                title = own if at else name
-                found[title] = partial(panel.tables.__getitem__, own), self._origin(title, panel)
+            for at, table in enumerate(panel.tables):
+                title = table if at else name
+                found[title] = partial(panel.tables.__getitem__, table), self._origin(title, panel)
         return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """The provenance of a panel's picture: its own title, the head and the sentences that it shows."""
+        """Return the provenance of a panel's picture: its title, and the head and the sentences that it shows."""
         return self._origin(name, self.panels[name])
 
     def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
@@ -78,12 +78,12 @@ class View:
 
 
 def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
-    """Panels by their names with a number before each."""
+    """Return the panels by their names, with a number before each."""
     return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """The spec, `width` units wide, under the provenance's title, sentences and line."""
+    """Return the spec, `width` units wide, with the provenance's title, sentences and line above it."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -101,19 +101,19 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
-    """The chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
+    """Draw the chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
 
-    plain: for print and slides, nothing above it that the chart doesn't have itself.
+    plain: for print and slides, without the provenance above it.
     """
     head, rest = _drawn(spec, provenance, width, plain).split(">", 1)
     return f"{head}><metadata>{escape(drawable(provenance.json()))}</metadata>{rest}"
 
 
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
-    """`svg` without its metadata, so that equal pictures have equal texts."""
+    """Draw the chart as `svg` does, without metadata, so that equal pictures have equal texts."""
     if not plain:
-        own = spec.get("width")  # of the plot, which spares a drawing to measure the chart
-        spec = titled(spec, provenance, own if isinstance(own, int | float) else svg_size(draw_svg(spec))[0])
+        plot = spec.get("width")  # if it is known, the chart needn't be drawn to measure it
+        spec = titled(spec, provenance, plot if isinstance(plot, int | float) else svg_size(draw_svg(spec))[0])
     picture = draw_svg(spec)
     return picture if width is None else _resized(picture, width)
 
@@ -121,10 +121,10 @@ def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool)
 def png(
     spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
 ) -> bytes:
-    """The chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), provenance in it and its metadata.
+    """Draw the chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), with the provenance in its metadata.
 
     plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Characters
-    that no font here has are drawn as U+FFFD, and the provenance says so. Raises ValueError for more than MAX_PIXELS pixels.
+    that no font here has are drawn as U+FFFD, and the provenance has a note. Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
@@ -143,7 +143,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """The characters of a text that no font here has: they are drawn like one that doesn't exist."""
+    """Return the characters of a text that no font here has. They are drawn like a character that doesn't exist."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
@@ -163,7 +163,7 @@ def _undrawn(foreign: str) -> str:
 
 
 def font_note(lacking: str) -> str:
-    """The characters that no font here has, and the remedy."""
+    """Describe the characters that no font here has, and the remedy."""
     named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
     more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
     return (
@@ -173,19 +173,19 @@ def font_note(lacking: str) -> str:
 
 
 def draw_svg(spec: Spec) -> str:
-    """A Vega-Lite dict as SVG; fetches nothing, whatever addresses the spec holds."""
+    """Draw a Vega-Lite dict as SVG, without fetching any address in the spec."""
     spec = drawable_spec(spec)
     try:
         return painter.get().vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
-        # If Vega shortens a label between the two halves of an emoji, vl-convert can't read the rest.
+        # If Vega cuts a label between the two halves of an emoji, vl-convert can't read the rest.
         return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 
 def svg_size(picture: str) -> tuple[float, float]:
-    """The width and height of an SVG that we drew."""
+    """Return the width and height of an SVG that we drew."""
     found = re.match(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"', picture)
     return float(found[1]), float(found[2])
 
@@ -198,7 +198,7 @@ def _resized(picture: str, width: float) -> str:
 
 
 def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
-    """A PNG with texts in iTXt chunks right after its header; the picture itself needn't be decoded for it."""
+    """Add texts to a PNG in iTXt chunks after its header, without decoding the picture."""
     info = PngInfo()
     for keyword, text in texts.items():
         info.add_itxt(keyword, text.encode("utf-8", "backslashreplace"))
@@ -209,10 +209,10 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """A tidy table as CSV; model, revision, layer, head and error are columns of their own.
+    """Return a tidy table as CSV, with added columns for model, revision, layer, head and error.
 
-    Columns that the table has already (a table of all heads has layer and head) are left as they are. A text that a
-    spreadsheet would run as a formula is escaped; numbers stay numbers. Parquet has every text as it was.
+    Columns that the table has already aren't changed: a table of all heads has layer and head. A text that a spreadsheet would
+    run as a formula is escaped; numbers stay numbers. Parquet has every text unchanged.
     """
     origin = {
         "layer": provenance.layer,
@@ -226,7 +226,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
-    """A tidy table as Parquet; the file's metadata has the provenance's JSON under "provenance"."""
+    """Return a tidy table as Parquet, with the provenance's JSON under "provenance" in the file's metadata."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, "provenance": provenance.json()})
     buffer = io.BytesIO()
@@ -235,12 +235,7 @@ def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
 
 
 def npz(arrays: Mapping[str, Any], provenance: Provenance) -> bytes:
-    """Arrays or tensors as a compressed NPZ, the provenance as JSON under "provenance". No pickles: numpy.load reads it."""
-    buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        allow_pickle=False,
-        **{name: np.asarray(array) for name, array in arrays.items()},
-        provenance=np.array(provenance.json()),
-    )
+    """Return arrays or tensors as a compressed NPZ without pickles, with the provenance's JSON under "provenance"."""
+    buffer, plain = io.BytesIO(), {name: np.asarray(array) for name, array in arrays.items()}
+    np.savez_compressed(buffer, allow_pickle=False, **plain, provenance=np.array(provenance.json()))
     return buffer.getvalue()

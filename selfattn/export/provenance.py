@@ -1,4 +1,4 @@
-"""The origin of a figure or a table, for its file: encoder, sentences, head, versions."""
+"""The provenance of a figure or a table, for its file: encoder, sentences, head, versions."""
 
 import json
 import platform
@@ -18,7 +18,7 @@ PACKAGES = ("torch", "transformers", "altair", "vl-convert-python")
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The encoder, sentences, head and versions behind a figure. Figures of the kernel or of a lesson have no encoder."""
+    """The encoder, sentences, head and versions of a figure. Figures of the kernel or of a lesson have no encoder."""
 
     title: str
     link: str = ""
@@ -33,8 +33,8 @@ class Provenance:
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
     error: float | None = None  # largest difference of the kernel's weights to the model's own; None: not measured
-    recomputed: bool = True  # False: the model's own weights are shown as it reports them
-    note: str = ""  # on the file: how its picture differs from the figure
+    recomputed: bool = True  # False: the weights are those that the model reports
+    note: str = ""  # how the file's picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod
@@ -49,7 +49,7 @@ class Provenance:
         error: float | None = None,
         link: str = "",
     ) -> "Provenance":
-        """The provenance of a figure that this encoder makes from these encoded sentences ("A", "B" ...)."""
+        """Return the provenance of a figure of this encoder and these encoded sentences ("A", "B" ...)."""
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
@@ -58,8 +58,8 @@ class Provenance:
             **facts,
         )  # fmt: skip
 
-    def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
-        """Narrow it to one figure: its name as title, the head only with `one_head`, and these sentences (None: all)."""
+    def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
+        """Return the provenance of one figure: its name as title, the head only with `one_head`, these sentences (None: all)."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -71,7 +71,7 @@ class Provenance:
         return replace(self, **shown)
 
     def line(self) -> str:
-        """One line for the foot of a figure."""
+        """Describe the origin in one line, for the foot of a figure."""
         if not self.model:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
@@ -80,18 +80,18 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """The kernel's largest difference to the model, in words; "" if it wasn't measured."""
+        """Describe the kernel's largest difference to the model; "" if it wasn't measured."""
         if not self.recomputed:
             return "shown, not recomputed"
         return "" if self.error is None else f"largest difference to the model's own {numbers.error(self.error)}"
 
     def json(self) -> str:
-        """Everything, as JSON."""
+        """Return all fields as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
 
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """The versions of Python, selfattn and the packages that compute and draw."""
-    own = ("python", platform.python_version()), ("selfattn", selfattn.__version__)
-    return *own, *((package, version(package)) for package in PACKAGES)
+    """Return the versions of Python, selfattn and the packages that compute and draw."""
+    packages = ((package, version(package)) for package in PACKAGES)
+    return ("python", platform.python_version()), ("selfattn", selfattn.__version__), *packages

@@ -1,7 +1,7 @@
-"""A view as one HTML file that opens anywhere, offline: pictures, numbers and their provenance.
+"""Write a view as one HTML file that works offline: pictures, numbers and their provenance.
 
-Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data, or its
-picture without scripts. The file's own content policy lets it fetch nothing, and run the components' scripts only.
+Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data, or its picture if scripts
+don't run. The file's content policy lets it fetch nothing, and run only the components' scripts.
 """
 
 import base64
@@ -15,7 +15,7 @@ from selfattn.export import files
 from selfattn.export.component_page import module, place, stylesheet
 from selfattn.export.files import View
 
-SHOWN_ROWS = 100  # rows to show of a table; its CSV in the same file has all
+SHOWN_ROWS = 100  # rows of a table that are shown; its CSV in the same file has all
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1b2330, #eef1f6); --muted: light-dark(#5c6675, #a3adbd);
@@ -51,7 +51,7 @@ def html(view: View, width: float | None = None) -> str:
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
-    """Return a page with this title and these HTML parts. components: the names of those that the parts have places for."""
+    """Return a page with this title and these HTML parts. components: the names of the components in the parts."""
     title, names = _text(title), sorted(components)
     style = STYLE + stylesheet(*names) if names else STYLE
     modules = [module(name) for name in names]
@@ -86,7 +86,7 @@ def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
 
 
 def method(text: str) -> str:
-    """Return how a figure was measured, in paragraphs that a click unfolds."""
+    """Return a folded description of how a figure was measured."""
     parts = text.split("\n\n")
     return f"<details><summary>How this was measured</summary>{''.join(map(paragraph, parts))}</details>"
 
@@ -104,7 +104,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _hash(text: str) -> str:
-    """The source of an inline style or script in a content policy."""
+    """Return the source expression for an inline style or script in a content policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -1,4 +1,4 @@
-"""deploy/nginx.conf with a real nginx and two real servers, one of which is killed on the way."""
+"""deploy/nginx.conf works with a real nginx and two real servers, and one of them may die."""
 
 import os
 import re
@@ -19,7 +19,7 @@ LINK = "a=The+bank+of+snow+was+high.&b=The+bank+approved+the+loan.&word=bank&hea
 
 
 def find_nginx() -> str | None:
-    """nginx on this machine, installed where root may."""
+    """Return the path of nginx on this machine, after installing it as root if it is missing."""
     if shutil.which("nginx") is None and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"], check=False)
     return shutil.which("nginx")
@@ -73,7 +73,7 @@ def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """What a link's page says about its pictures: not how it was loaded, which the first visitor of a server sees."""
+    """Return the texts about the pictures on a link's page, without those about loading, which only a first visitor sees."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

@@ -1,6 +1,6 @@
-"""What `pip install .` brings: the command, the pages, the settings. Built and installed from the project's own files.
+"""`pip install .` installs the command, the pages and the settings, and deploy/Dockerfile copies the same files.
 
-Of the image of deploy/Dockerfile only that it gets them, isn't run by root, and is watched.
+The wheel is built and installed from the project's own files. The image isn't built.
 """
 
 import re
@@ -31,7 +31,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel, built from a copy: setuptools leaves a build folder behind."""
+    """The wheel, built from a copy, because setuptools leaves a build folder."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("selfattn", "pages", ".streamlit"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -55,12 +55,12 @@ def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
 
 @pytest.mark.long
 def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
-    """In an empty folder, it shows pages and listens on this machine only."""
+    """It runs in an empty folder, shows pages, and listens on this machine only."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     environment = tmp_path / "environment"
     venv.create(environment)
-    own = sysconfig.get_path("purelib", "venv", vars={"base": str(environment)})
-    Path(own, "tests.pth").write_text(sysconfig.get_path("purelib"))  # it sees the tests' packages
+    packages = sysconfig.get_path("purelib", "venv", vars={"base": str(environment)})
+    Path(packages, "tests.pth").write_text(sysconfig.get_path("purelib"))  # the tests' packages
     subprocess.run([*PIP, "--python", str(environment / "bin" / "python"), "install", *OFFLINE, str(wheel)], check=True)
     folder, command = tmp_path / "elsewhere", str(environment / "bin" / "selfattn")
     folder.mkdir()
@@ -68,32 +68,32 @@ def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch)
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # the wheel's .streamlit was read
+    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # by the wheel's .streamlit
 
 
 def pins(name: str) -> dict[str, str]:
-    """package: version, of a requirements file."""
+    """Return the versions in a requirements file, by package."""
     found = re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", (ROOT / name).read_text("utf-8"), re.M)
     return {canonicalize_name(package): version for package, version in found}
 
 
-def test_the_metadata_allows_what_was_tried():
+def test_the_metadata_allows_only_tried_versions():
     constraints = pins("constraints.txt")
     asked = map(Requirement, chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()))
     allowed = {requirement.name: requirement.specifier for requirement in asked}
     assert all(constraints[canonicalize_name(name)] in specifier for name, specifier in allowed.items())
     assert "5.17.0" in allowed["transformers"] and "2.11.0" in allowed["torch"]
-    assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]  # nobody tried those
+    assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]
 
 
-def test_everything_required_is_in_the_metadata():
-    """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`: the same packages."""
+def test_the_metadata_has_the_packages_of_the_requirements():
+    """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`."""
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     ours = {**pins("requirements.txt"), **pins("requirements-encoder.txt")}
-    assert named == set(ours) | {"tqdm"}  # that comes with transformers
+    assert named == set(ours) | {"tqdm"}  # which transformers installs
 
 
-def test_every_package_is_constrained_with_those_that_it_asks_for():
+def test_every_package_and_its_dependencies_are_constrained():
     constraints = pins("constraints.txt")
     files = ["requirements.txt", "requirements-dev.txt", "requirements-ray.txt", "requirements-encoder.txt"]
     pinned = {package: version for name in files for package, version in pins(name).items()}
@@ -109,7 +109,7 @@ def test_every_package_is_constrained_with_those_that_it_asks_for():
     assert seen <= constraints.keys(), seen - constraints.keys()
 
 
-def test_the_image_gets_what_the_wheel_is_built_from_and_is_not_run_by_root():
+def test_the_image_copies_the_wheels_sources_and_does_not_run_as_root():
     recipe = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
     sources = {name for copied in re.findall(r"^COPY (.+) \S+$", recipe, re.M) for name in copied.split()}
     kept = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8"), re.M)

@@ -1,4 +1,4 @@
-"""The whole view as one ZIP: each part there, readable, with its provenance; nothing made before it is asked for."""
+"""A view's ZIP holds every part, readable and with its provenance."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def view(encoder):
 
 
 @pytest.mark.slow
-def test_the_zip_holds_every_part_with_the_numbers_drawn_and_their_own_head(view, encoder):
+def test_the_zip_holds_every_part_with_its_numbers_and_head(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
@@ -48,7 +48,7 @@ def test_the_zip_holds_every_part_with_the_numbers_drawn_and_their_own_head(view
     assert b"<h2>Crane attends to [SEP].</h2>" in content["report.html"]
 
 
-def test_file_names_stay_inside_the_folder():
+def test_safe_name():
     assert bundle.safe_name("../../etc/passwd") == "etc-passwd"
     assert bundle.safe_name("L0 H10: \x00 中") == "L0-H10"
     assert bundle.safe_name("中") == "unnamed"

@@ -1,4 +1,4 @@
-"""Components in a file: no text of their data becomes a part of the page, and no script runs but theirs."""
+"""In a file with components, no text of their data becomes markup, and only their scripts run."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u202
 
 @pytest.fixture
 def components(monkeypatch, tmp_path):
-    """Two components, each with the shared base."""
+    """Two components with a shared base, in place of the dashboard's."""
     for name, text in {
         "base.js": "const shared = 1;",
         "base.css": ".shared {}",
@@ -43,7 +43,7 @@ def components(monkeypatch, tmp_path):
 
 
 def scripts(page: str) -> list[tuple[dict, str]]:
-    """Each script element's attributes and content, as a browser finds them."""
+    """Return each script element's attributes and content, as a browser finds them."""
     starts = [attributes for name, attributes in Elements(page).found if name == "script"]
     contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
     assert len(starts) == len(contents)
@@ -51,7 +51,7 @@ def scripts(page: str) -> list[tuple[dict, str]]:
 
 
 def policy(page: str) -> dict[str, str]:
-    """The page's content policy: each directive and its sources."""
+    """Return the page's content policy: the sources of each directive."""
     found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
     content = found["Content-Security-Policy"]["content"]
     return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
@@ -65,7 +65,7 @@ def live(component: str, data: dict) -> SimpleNamespace:
     return SimpleNamespace(component=component, data=data)
 
 
-def test_hostile_data():
+def test_hostile_data_stays_data():
     data = {HOSTILE: [HOSTILE, 1.5, None]}
     ((attributes, block),) = scripts(component_page.place(live("one", data), ""))
     assert attributes == {"type": "application/json"}  # a browser runs nothing of this type
@@ -80,7 +80,7 @@ def test_links_into_the_dashboard_are_left_out():
 
 
 @pytest.mark.usefixtures("components")
-def test_policy_names_each_script_and_style():
+def test_the_policy_names_each_script_and_style():
     parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
     page = report.document("Title", parts, ["two", "one"])
     *blocks, one, two = scripts(page)
@@ -96,14 +96,14 @@ def test_policy_names_each_script_and_style():
     }  # fmt: skip
 
 
-def test_a_page_without_components_runs_nothing():
+def test_a_page_without_components_runs_no_scripts():
     page = report.document(HOSTILE.replace("\ud800", ""), [])
     assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
     assert policy(page)["style-src"] == source(report.STYLE)
 
 
 @pytest.mark.usefixtures("components")
-def test_report_has_the_component_and_its_picture_without_scripts():
+def test_a_report_has_the_component_and_its_picture_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -129,14 +129,13 @@ def test_fixtures_follow_the_schema(component, data):
 def test_files_are_joined_once_and_stay_short(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
-    own = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]
-    assert len(own) == {"way": 3, "kernel": 5, "shaded": 2, "similar": 2}[component]
-    for file in own:
+    parts = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]
+    assert len(parts) == {"way": 3, "kernel": 5, "shaded": 2, "similar": 2}[component]
+    for file in parts:
         assert text.count(file.read_text("utf-8")) == 1
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", text)
     assert component_page.stylesheet(component).startswith((component_page.FOLDER / "base.css").read_text("utf-8"))
     files = [*component_page.FOLDER.glob("*.js"), *component_page.FOLDER.glob("*.css")]
     lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
-    assert {"base.js", "base.css", "way.js", "way.css", "kernel.js", "kernel.css"} <= lines.keys() and max(
-        lines.values()
-    ) < 450
+    assert {"base.js", "base.css", "way.js", "way.css", "kernel.js", "kernel.css"} <= lines.keys()
+    assert max(lines.values()) < 450

@@ -1,4 +1,4 @@
-"""Files to take away: the size asked for, the provenance inside, and no text that could harm the renderer."""
+"""Downloaded files have the chosen size and their provenance, and no text in them harms the renderer."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def provenance(encoder):
 
 
 def facts(kind, spec, origin):
-    """The provenance as a file of this kind holds it."""
+    """Return the provenance in a file of this kind."""
     frame = pd.DataFrame({"weight": [0.5]})
     if kind == "png":
         with Image.open(io.BytesIO(files.png(spec, origin, scale=1))) as picture:
@@ -49,7 +49,7 @@ def facts(kind, spec, origin):
 
 @pytest.mark.parametrize("kind", ["png", "svg", "parquet", "npz", "csv"])
 @pytest.mark.slow
-def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec, provenance):
+def test_each_kind_of_file_has_its_provenance(kind, encoder, spec, provenance):
     found = facts(kind, spec, provenance)
     assert (found["model"], found["revision"]) == (encoder.name, encoder.revision)
     assert (found["layer"], found["head"], found["error"]) == (3, 7, 3e-8)
@@ -65,13 +65,9 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
 def test_a_figure_has_its_own_title_head_and_sentences(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
-    panels = files.numbered(
-        [
-            replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables),
-            panel_of({}, name="curve"),
-            panel_of({}, name="strip at L3 H7", one_head=True),
-        ]
-    )
+    first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)
+    others = panel_of({}, name="curve"), panel_of({}, name="strip at L3 H7", one_head=True)
+    panels = files.numbered([first, *others])
     view = files.View("page", provenance, panels, {"of the page": lambda: table})
     map_of_b, curve, both = map(view.origin, panels)
     assert [*view.tables] == ["1. map of B", "more", "2. curve", "3. strip at L3 H7", "of the page"]
@@ -88,13 +84,13 @@ def drawn_texts(picture):
 
 
 @pytest.mark.slow
-def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
+def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
     narrow, wide = (heatmap(np.eye(2), ["a", "b"], LIGHT, size=size) for size in (260, 900))
     chart = files.svg_size(files.draw_svg(narrow))[0]
     assert files.svg_size(files.svg(narrow, provenance))[0] < chart + 40
     assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
-    assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, nothing cut
+    assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, but not cut
     text = "The bank of the river was muddy. " * 60
     lines = files.titled({}, Provenance(title="T", sentences={"A": text}), 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
@@ -104,7 +100,7 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
-def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metadata(n, provenance):
+def test_the_plain_form_is_the_chart_on_white_with_its_provenance_in_the_metadata(n, provenance):
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
     spec = heatmap(weights, words, LIGHT, kind="signed", marked=[1])
@@ -115,7 +111,7 @@ def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metad
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encoder, provenance):
+def test_the_line_under_a_title_names_the_encoder_the_head_and_the_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
@@ -124,47 +120,39 @@ def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encode
 
 
 @pytest.mark.slow
-def test_png_has_the_size_asked_for_and_its_title_and_link_as_texts(spec, provenance):
+def test_png_has_the_chosen_size_and_its_title_and_link_as_texts(spec, provenance):
     with Image.open(io.BytesIO(files.png(spec, provenance, scale=3, width=400))) as picture:
-        picture.load()  # every chunk's checksum is checked
+        picture.load()  # checks every chunk's checksum
         assert picture.width == 1200 and [round(dots) for dots in picture.info["dpi"]] == [216, 216]
         assert (picture.text["Title"], picture.text["Source"]) == ("What bank sees", "http://x/?a=1")
-        assert len(np.unique(np.asarray(picture.convert("L")))) > 10  # something is drawn
+        assert len(np.unique(np.asarray(picture.convert("L")))) > 10  # the picture isn't empty
 
 
 @pytest.mark.slow
-def test_a_png_says_which_characters_no_font_here_has():
-    """A character that Unicode hasn't assigned: no machine has a font for it."""
+def test_a_png_notes_the_characters_that_no_font_here_has():
+    """Unicode hasn't assigned the character, so no machine has a font for it."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
-    names = ["bank", "\U000e1234"]
+
+    def drawn(name, plain):
+        origin = Provenance(title="T", sentences={"A": name})
+        return io.BytesIO(files.png(heatmap(np.eye(2), ["bank", name], LIGHT), origin, 1, 400, plain))
+
     for plain in (True, False):
-        lacking, marked = (
-            files.png(
-                heatmap(np.eye(2), [*names[:1], name], LIGHT),
-                Provenance(title="T", sentences={"A": name}),
-                1,
-                400,
-                plain,
-            )
-            for name in (names[1], "\ufffd")
-        )
-        with Image.open(io.BytesIO(lacking)) as picture, Image.open(io.BytesIO(marked)) as other:
+        with Image.open(drawn("\U000e1234", plain)) as picture, Image.open(drawn("\ufffd", plain)) as other:
             note, none = (json.loads(each.text["provenance"])["note"] for each in (picture, other))
             assert (np.asarray(picture) == np.asarray(other)).all() if plain else picture.height > other.height + 20
-        assert none == "" and note.startswith(
-            "No font here has \U000e1234 (U+E1234): a PNG shows \ufffd instead. Take the SVG"
-        )
-        assert "fonts-noto-cjk" in note
+        assert none == "" and "fonts-noto-cjk" in note
+        assert note.startswith("No font here has \U000e1234 (U+E1234): a PNG shows \ufffd instead. Take the SVG")
     many = files.font_note("河岸銀行北京")
     assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
 
 
-def test_png_too_large_is_refused_with_the_numbers(spec, provenance):
+def test_a_too_large_png_is_refused(spec, provenance):
     with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels; at most 64,000,000"):
         files.png(spec, provenance, scale=4, width=10_000)
 
 
-def test_svg_is_well_formed_has_the_width_asked_for_and_its_provenance(spec, provenance):
+def test_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
     picture = files.svg(spec, provenance, width=640)
     root = ElementTree.fromstring(picture)
     assert root.get("width") == "640" and not root.findall(".//{*}script")
@@ -172,26 +160,26 @@ def test_svg_is_well_formed_has_the_width_asked_for_and_its_provenance(spec, pro
     assert 640 / float(root.get("height")) == pytest.approx(wide / high, rel=1e-4)
 
 
-def test_drawable_replaces_what_xml_forbids_also_in_expressions():
+def test_drawable_replaces_characters_that_xml_forbids():
     assert drawable("a\x00b\tc\ud800\uffff") == "a\ufffdb\tc\ufffd\ufffd"
-    texts = ["\x00", "\b\f", "😀", "\ud800", "\\u0000"]  # the last only looks like an escape
+    texts = ["\x00", "\b\f", "😀", "\ud800", "\\u0000"]  # the last is no escape
     shown = ["\ufffd", "\ufffd\ufffd", "😀", "\ufffd", "\\u0000"]
     assert json.loads(expression(texts)) == shown and drawable_spec({"note": texts}) == {"note": shown}
 
 
 @pytest.mark.slow
-def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
+def test_labels_of_emoji_are_not_cut():
     tokens = ["😀" * length for length in range(1, 30)]
     picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
     assert all(f">{token}<" in picture for token in tokens)
 
 
-def test_a_table_keeps_its_own_columns_and_their_digits(provenance):
+def test_a_table_keeps_its_columns_and_digits(provenance):
     frame = pd.DataFrame({"head": [3, 4], "effect": [0.1234567890123, -2e-7]})
     table = pd.read_csv(io.StringIO(files.csv(frame, provenance)))
     pd.testing.assert_frame_equal(table[["head", "effect"]], frame)
     assert set(table["layer"]) == {3}
-    frame["text"] = ["=1", None]  # of Parquet, the very bytes that a visitor downloads
+    frame["text"] = ["=1", None]
     table = pq.read_table(io.BytesIO(files.parquet(frame, provenance)))
     pd.testing.assert_frame_equal(table.to_pandas(), frame, check_exact=True)
     assert table.schema.metadata[b"provenance"].decode() == provenance.json()

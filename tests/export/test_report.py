@@ -1,4 +1,4 @@
-"""The stand-alone report: everything inside it, all text escaped, nothing to fetch and nothing to run."""
+"""The report holds everything, with all text escaped, and fetches and runs nothing."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
 
 
 class Elements(HTMLParser):
-    """Collects each element's name and attributes, and the text."""
+    """Collects each element's name and attributes, and the text of the page."""
 
     def __init__(self, page: str):
         super().__init__()
@@ -36,9 +36,8 @@ class Elements(HTMLParser):
 
 @pytest.fixture
 def view(encoder) -> View:
-    origin = Provenance.of(
-        encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=3, head=7, error=2e-7, link="javascript:alert(1)"
-    )
+    texts, facts = {"A": encoder.encode(HOSTILE)}, {"layer": 3, "head": 7, "error": 2e-7}
+    origin = Provenance.of(encoder, HOSTILE, texts, link="javascript:alert(1)", **facts)
     spec = heatmap(np.eye(2), ["a", HOSTILE], LIGHT)
     table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 100 + [0.5] * 50})
     return view_of(origin, panel_of(spec, table, finding=HOSTILE, alt=HOSTILE, note=HOSTILE))
@@ -56,13 +55,13 @@ def test_text_is_escaped_and_nothing_is_fetched_or_run(view):
     assert HOSTILE.replace("\x07", "\ufffd") in elements.text
 
 
-def test_an_index_escapes_what_it_lists():
+def test_an_index_escapes_its_entries():
     elements, shown = Elements(report.entry(HOSTILE, HOSTILE, [HOSTILE], HOSTILE)), HOSTILE.replace("\x07", "\ufffd")
     assert [name for name, _ in elements.found] == ["h2", "a", "p", "bdi", "p"]
     assert dict(elements.found)["a"] == {"href": shown} and elements.text == shown * 3
 
 
-def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(view):
+def test_pictures_have_a_text_alternative_and_tables_count_all_rows(view):
     page = report.html(view)
     elements = Elements(page)
     assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
@@ -73,7 +72,7 @@ def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(vie
 
 
 @pytest.mark.slow
-def test_the_report_says_where_it_comes_from(view, encoder):
+def test_the_report_has_its_provenance(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
     rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}

@@ -1,4 +1,4 @@
-"""The example pairs as static pages: the index leads to all of them, and each says what the main view says."""
+"""The site has a page for each example pair with the main view's data, and an index of all pages."""
 
 import json
 from dataclasses import replace
@@ -19,14 +19,14 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The folder of a pair's page and its index, and what was said to be written."""
+    """The folder with a pair's page and its index, and the list of reported files."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote
 
 
 def data_of(page: Path) -> dict:
-    """The data of a page's component."""
+    """Return the data of a page's component."""
     (kind, block), (module, _) = scripts(page.read_text("utf-8"))
     assert kind == {"type": "application/json"} and module == {"type": "module"}
     return json.loads(block)
@@ -45,20 +45,21 @@ def test_index_lists_the_pages(site):
     assert [attributes["href"] for name, attributes in index.found if name == "a"] == ["spring.html"]
     assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
     finding = data_of(folder / "spring.html")["finding"]
-    assert all(said in index.text for said in (SPRING.first, SPRING.second, finding))
+    assert all(text in index.text for text in (SPRING.first, SPRING.second, finding))
 
 
 @pytest.mark.slow
-def test_page_says_its_origin_and_method(encoder, site):
+def test_a_page_has_its_origin_and_method(encoder, site):
     text = (site[0] / "spring.html").read_text("utf-8")
     elements = Elements(text)
     links = [attributes["href"] for name, attributes in elements.found if name == "a"]
     assert links == ["index.html"]
-    weights = [encoder.encode(sentence) for sentence in SPRING.sentences]
-    error = max(
-        float((one.weights(layer) - one.own_weights(layer)).abs().max())
-        for one in weights for layer in range(encoder.n_layers)
-    )  # fmt: skip
+    differences = [
+        float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max())
+        for encoding in map(encoder.encode, SPRING.sentences)
+        for layer in range(encoder.n_layers)
+    ]
+    error = max(differences)
     origin = f"{encoder.title} @ {encoder.revision[:7]}, float32 on cpu"
     assert f"{origin}; largest difference to the model's own {numbers.error(error)}" in elements.text
     folded = text[text.index("<details>") : text.index("</details>")]
@@ -67,7 +68,7 @@ def test_page_says_its_origin_and_method(encoder, site):
 
 @pytest.mark.slow
 def test_demo_is_current(encoder):
-    """`make demo` writes it anew."""
+    """If this fails, run `make demo`."""
     data, now = data_of(DEMO), json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data))
     del now["beyond"]["link"]
     assert DEMO.stat().st_size < 80_000
@@ -79,7 +80,7 @@ def test_demo_is_current(encoder):
     assert data["way"]["at"] == pytest.approx(now["way"]["at"], abs=1e-3)
 
 
-def test_a_shown_encoder_and_a_folder_that_holds_something_are_refused(encoder, tmp_path):
+def test_a_shown_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
     shown = replace(encoder, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
@@ -90,7 +91,7 @@ def test_a_shown_encoder_and_a_folder_that_holds_something_are_refused(encoder, 
     assert (tmp_path / "index.html").read_text() == "mine"
 
 
-def test_the_command_names_what_it_wrote_and_what_it_could_not_write(tmp_path, capsys, monkeypatch, encoder):
+def test_the_command_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder):
     def write(given, pairs, folder, wrote):
         assert (given, pairs, folder) == (encoder, PAIRS, tmp_path)
         wrote("bank.html")

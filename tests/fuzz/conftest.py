@@ -1,4 +1,4 @@
-"""Runs a check on generated inputs: few in `make test`, 10,000 in `make test-long`."""
+"""A fixture that runs a check on generated inputs: few in `make test`, 10,000 in `make test-long`."""
 
 from collections.abc import Callable
 
@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 @pytest.fixture(params=["short", pytest.param("long", marks=pytest.mark.long)])
 def generated(request) -> Callable:
-    """generated(short, long, strategy, check) runs check on `short` inputs, in the long run on `long`.
+    """generated(short, long, strategy, check) runs check on `short` inputs, or on `long` inputs in the long run.
 
-    The short run generates the same inputs each time, the long one new ones.
+    The short run generates the same inputs each time, the long run new ones.
     """
     in_full = request.param == "long"
 
@@ -24,9 +24,9 @@ def generated(request) -> Callable:
             suppress_health_check=list(HealthCheck),
         )
         @given(strategy)
-        def check_one(value):
+        def run_check(value):
             check(value)
 
-        check_one()
+        run_check()
 
     return run

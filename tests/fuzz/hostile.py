@@ -1,4 +1,4 @@
-"""Inputs nobody types by accident: every Unicode plane, controls, lone surrogates, bidi marks, giant words, markup."""
+"""Strategies for hostile inputs: every Unicode plane, controls, lone surrogates, bidi marks, giant words, markup."""
 
 from urllib.parse import quote, urlencode
 
@@ -42,7 +42,7 @@ def _plane(plane: int) -> st.SearchStrategy[str]:
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Any of them, alone or in a row."""
+    """Return a strategy for hostile texts of one or several pieces."""
     plain = st.sampled_from(WORDS)
     pieces = st.one_of(
         plain,
@@ -53,7 +53,7 @@ def texts() -> st.SearchStrategy[str]:
         st.text(st.characters(categories=["Cs"]), min_size=1, max_size=3),
         st.text(st.sampled_from(BIDI + INVISIBLE + "abאבج"), max_size=20),
         st.builds(lambda letter, n: letter * n, st.characters(), st.integers(1, 3000)),
-        st.builds(str.__add__, plain, st.characters(categories=["So", "Sk", "Lo"])),  # a word with a sign glued to it
+        st.builds(str.__add__, plain, st.characters(categories=["So", "Sk", "Lo"])),  # a word followed by a sign
     )
     joined = st.lists(pieces, min_size=1, max_size=6).flatmap(
         lambda parts: st.sampled_from([" ", "", "\n", "\t"]).map(lambda between: between.join(parts))
@@ -62,7 +62,7 @@ def texts() -> st.SearchStrategy[str]:
 
 
 def sentences() -> st.SearchStrategy[str]:
-    """Short ones around words that every sentence on a page shares, so that the page gets past its first check."""
+    """Return a strategy for short hostile texts inside a sentence with "bank", so that pages get past their first check."""
     return texts().map(lambda text: f"The bank {text[:120]} bank.")
 
 
@@ -77,30 +77,19 @@ REVISIONS = (
 
 
 def in_any_case(word: str) -> st.SearchStrategy[str]:
-    """The word in any letter case."""
+    """Return a strategy for the word in any letter case."""
     return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
-LINKED = (
-    "content",
-    "second_content",
-    "digest",
-    "second_digest",
-    "at_a",
-    "at_b",
-    "word",
-    "head",
-    "revision",
-)  # not widgets, or not always drawn
+# Keys of links that aren't widgets, or not always drawn.
+LINKED = ("content", "second_content", "digest", "second_digest", "at_a", "at_b", "word", "head", "revision")
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
-    """The part of a link after "?": known and unknown keys, hostile values, repeated and broken pairs."""
+    """Return a strategy for the part of a link after "?": known and unknown keys, hostile values, broken pairs."""
     odd = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
-    weights = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(
-        " ".join
-    )  # an encoder's title behind them
-    values = st.one_of(odd, odd, weights, in_any_case("bank"))
+    digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # before an encoder's title
+    values = st.one_of(odd, odd, digests, in_any_case("bank"))
     names = st.one_of(st.sampled_from(keys), st.text(st.characters(codec="utf-8"), max_size=8))
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))
     broken = st.sampled_from(["%", "%zz", "&&&===", "a=%ff%fe", "a=%00", "=", "?" * 20, quote("ä", encoding="latin-1")])

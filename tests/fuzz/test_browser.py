@@ -1,7 +1,4 @@
-"""Generated links at the browser tests' server, and markup in a real Chromium.
-
-No traceback, no text that takes effect as Markdown or HTML, and nothing is read that mayn't be.
-"""
+"""Generated links and markup cause no traceback, take no effect as Markdown or HTML, and read no forbidden file."""
 
 import re
 from urllib.parse import urlencode
@@ -17,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# The senses page makes its report anew for each link; tests/pages opens it.
+# The senses page computes a report for each link, which is slow; tests/pages opens it.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
@@ -26,7 +23,7 @@ INJECTED = (
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page or "default")
-def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_factory):
+def test_links_open_a_page_or_give_a_reason(server, page, generated, tmp_path_factory):
     operators = str(tmp_path_factory.getbasetemp())  # the folder of the server's encoders and scans
 
     with Session(server) as session:
@@ -42,7 +39,7 @@ def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_fact
         for body in run.alerts:
             assert "root:" not in body
             assert operators not in body
-            plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # a sign after a backslash is only text
+            plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # Markdown escapes are harmless
             assert not [markup for markup in MARKUP if markup in plain], body
 
     generated(1, 100, queries(list(keys)), opened)
@@ -52,7 +49,7 @@ def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_fact
 def test_markup_stays_text_in_the_browser(server, page):
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:6]), ("b", MARKUP[6:12]))}
-    open_page(page, f"{server}/?{urlencode(texts)}")  # a typed text takes the same way
+    open_page(page, f"{server}/?{urlencode(texts)}")  # typed texts are shown in the same way
     page.get_by_role("button", name="Your own ...").click()
     for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
         expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])
@@ -61,12 +58,12 @@ def test_markup_stays_text_in_the_browser(server, page):
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text=re.compile("^bold$")).count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # Of the links to other views only the gallery's six and the figure's to Senses, whose addresses are ours.
+    # The only links to other views are the gallery's six and the figure's to Senses.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
     expect(links).to_have_count(len(GALLERY) + 1)
     assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())
 
 
 def harmless(text: str) -> str:
-    """One line without the characters that a link can't carry."""
+    """Return the text as one line without the characters that a link can't have."""
     return " ".join("".join(c for c in text if c.isprintable()).split())

@@ -1,4 +1,4 @@
-"""Generated damage to a good folder: it loads or is refused with a message."""
+"""A folder with generated damage loads or is refused with a message."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None}
 
 
 def damage() -> st.SearchStrategy[tuple]:
-    """What is done, to which file, where, and with which value."""
+    """Return a strategy for a damage: its kind, the file, the place and the value."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
     places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
@@ -83,7 +83,7 @@ def apply(folder, kind, file, *how) -> None:
 
 
 def changed(tree, places, key, value):
-    """The JSON value with one of its values, found by going down at these places, replaced or joined by another."""
+    """Return the JSON value with an inner value, at these places, replaced or added."""
     inner = tree
     for place in places[:-1]:
         values = list(inner.values() if isinstance(inner, dict) else inner)

@@ -1,4 +1,4 @@
-"""Generated texts at the library: a right answer or a message, never anything else."""
+"""The library answers generated texts with right numbers or with a message."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -24,11 +24,9 @@ from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
-# The elements that our drawings consist of; text that took effect as markup would add others.
+# The elements of our drawings. Text that took effect as markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
-
-
-# Each kind of tokeniser: word pieces, bytes, unigrams; and where there is one segment only.
+# Each kind of tokeniser (word pieces, bytes, unigrams), and an encoder with only one segment.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
 ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
 
@@ -38,7 +36,7 @@ def tiny(request, tmp_path_factory):
     return load_encoder(str(save_tiny(request.param, tmp_path_factory.mktemp("tiny"))), device="cpu")
 
 
-def test_a_text_alone_or_with_another_or_padded_is_encoded_or_refused_with_a_message(tiny, generated):
+def test_a_text_a_pair_or_a_padded_text_is_encoded_or_refused(tiny, generated):
     others = st.none() | st.none() | texts(), st.none() | st.none() | st.integers(-1, tiny.max_tokens + 1)
     generated(60, 2000, st.tuples(texts(), *others), lambda given: _encoded_or_refused(tiny, *given))
 
@@ -52,8 +50,8 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     n = len(encoding.tokens)
     assert encoding.hidden.isfinite().all()
     for word in encoding.words:
-        own = [encoding.ids[position] for position in word.positions]
-        assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in own) == (word.label != word.text)
+        ids = [encoding.ids[position] for position in word.positions]
+        assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in ids) == (word.label != word.text)
     if pair is None and (strange := [word.text for word in encoding.words if word.unknown]):
         with pytest.raises(TextError, match="doesn't know"):
             encoder.locate(text, strange[0])
@@ -67,8 +65,8 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
 
 
 @pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
-def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
-    """Some characters would end the whole process in the renderer: that this test ends at all is its first point."""
+def test_every_encoded_text_can_be_drawn_and_exported(tiny, generated):
+    """Some characters would crash the process in the renderer."""
 
     def drawn(text):
         encoding = _encoded_or_refused(tiny, text)
@@ -76,8 +74,8 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
             return
         weights, word = encoding.weights(0)[0], encoding.words[0]
         chart = heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
-        own = pd.DataFrame({"token": encoding.tokens, "weight": weights[word.start].tolist()})
-        row = bar_list(own, "weight", LIGHT)
+        bars = pd.DataFrame({"token": encoding.tokens, "weight": weights[word.start].tolist()})
+        row = bar_list(bars, "weight", LIGHT)
         origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
         specs = {"map": chart, "row": row}
         for spec in specs.values():

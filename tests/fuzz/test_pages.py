@@ -1,4 +1,4 @@
-"""Generated texts in every input of every page: no traceback, no text that takes effect as Markdown or HTML."""
+"""Generated texts in every input of every page cause no traceback and take no effect as Markdown or HTML."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,9 +17,9 @@ def test_texts_in_every_input(path, generated):
         return
 
     def typed(text):
-        text = text.encode("utf-8", "ignore").decode()  # a page can't send half of a surrogate pair
+        text = text.encode("utf-8", "ignore").decode()  # a page can't send lone surrogates
         for widget in (*app.text_input, *app.text_area):
-            if widget.key not in ("other", "revision"):  # an encoder's name: test_browser.py
+            if widget.key not in ("other", "revision"):  # an encoder's name, as in test_browser.py
                 widget.set_value(text)
         app.run()
         assert not app.exception, app.exception[0].message

@@ -1,4 +1,4 @@
-"""Generated tables as uploads: rows that can be used, or reasons why not."""
+"""Generated uploads give usable rows or reasons, and generated texts survive CSV."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ HEADERS = [
 
 
 def csvs() -> st.SearchStrategy[bytes]:
-    """A header, right or wrong, and lines of anything, in any encoding; or bytes that are no text at all."""
+    """Return a strategy for CSV with a right or wrong header, any lines and any encoding, or for random bytes."""
     cell = st.one_of(st.sampled_from(["The bank of the river.", "bank", "a", '"', ",,,", "\r"]), texts())
     line = st.lists(cell, max_size=5).map(",".join)
     lines = st.lists(line, max_size=8).map("\n".join)
@@ -45,12 +45,11 @@ def csvs() -> st.SearchStrategy[bytes]:
 
 
 def lines_of_json() -> st.SearchStrategy[bytes]:
-    """Objects with any values under our names, integers of thousands of digits and keys twice among them; or no object."""
+    """Return a strategy for lines of JSON: objects with our keys, some repeated, and any values; or other values."""
     number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
     nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
-    value = st.one_of(
-        texts().map(json.dumps), number, nested, st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])
-    )
+    fixed = st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])
+    value = st.one_of(texts().map(json.dumps), number, nested, fixed)
     pair = st.builds("{}: {}".format, st.sampled_from(['"sentence"', '"word"', '"sense"', '"x"']), value)
     line = st.one_of(st.lists(pair, max_size=5).map(lambda pairs: f"{{{', '.join(pairs)}}}"), value)
     encodings = st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-16-le", "utf-16-be", "utf-32"])
@@ -73,10 +72,10 @@ def test_a_table_is_read_or_refused_with_a_message(suffix, tables, generated):
     generated(90, 700, tables, read)
 
 
-def test_any_texts_written_as_csv_are_had_back_row_by_row_and_none_is_a_formula(generated):
+def test_texts_written_as_csv_are_read_back_and_none_is_a_formula(generated):
     def written(cells):
         text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
-        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # to which a lone CR ends a row too
+        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a lone CR ends a row too
         assert [[unescaped(cell) for cell in row] for row in rows] == [[cell, "b"] for cell in cells]
         assert not [cell for cell, _ in rows if cell.strip()[:1] in {*"=+-@\uff1d\uff0b\uff0d\uff20"}]
 
