@@ -174,7 +174,7 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     encoder = load_encoder(folder, device="cpu")
     tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
     n = int((tags["tag"] != "O").sum())
-    assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"] and not at.get("file_uploader")
+    assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"]
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
     assert f"the margin of {surest['tag']} moves by" in said(at)
@@ -295,21 +295,6 @@ def test_a_gap_of_a_chosen_word(folders, monkeypatch):
     at.text_area(key="a").set_value("The [MASK] of the river.").run()
     at.selectbox(key="gap").set_value(4).run()
     assert "Mask one word" in said(at)
-
-
-def test_a_table_of_sentences_is_asked_as_well():
-    at = open_link("predictions")
-    table = b'sentence\nRain fell.\nThe river was muddy.\n"broken\n'
-    at.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
-    words, heads = (records_of(chart, "dots") for chart in at.get("vega_lite_chart")[-2:])
-    assert {label.split()[0] for label in words["label"]} == {"rain", "fell", "the", "river", "was", "muddy"}
-    assert len(heads) == 8 and "2 sentences; as they are, the cosine is" in said(at)
-    assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
-    at = open_link("predictions")
-    at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
-    assert "The table: expected a column sentence or text, each once, got word. Rename yours" in said(at).replace(
-        "\\", ""
-    )
 
 
 def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):

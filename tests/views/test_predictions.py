@@ -1,6 +1,5 @@
 """Predictions: what is said of hidden words and removed heads, at each branch."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ from selfattn.panel import Look
 from selfattn.views import predictions
 from selfattn.views.predictions import Question
 from tests.charts.scene import drawn
-from tests.small_reports import MANY, NAN, explained
+from tests.small_reports import NAN, explained
 
 GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the next best)"
 
@@ -148,27 +147,3 @@ def test_answers_are_bars():
     assert [item["text"] for item in drawn(panel.picture(Look()), "text")] == ["0.900", "0.100"]
     scores = predictions.answers(asked(answers=table.rename(columns={"probability": "score"})))
     assert scores.finding == 'The largest is "POSITIVE": 0.90.'
-
-
-def test_over_sentences():
-    words, heads = predictions.over_sentences(MANY, asked())
-    assert words.finding == 'Hiding "sat" moves the margin by −0.40 on average.'
-    assert words.note.startswith(
-        "2 sentences; as they are, the margin is 1.50. All words hidden at once: −2.00; single words: −1.50."
-    )
-    texts = [item["text"] for item in drawn(words.picture(Look(width=600)), "text")]
-    assert texts == ["no change", "+0.500", "−0.400", "+2.000"]  # of several sentences first
-    assert heads.finding == "Without L0 H1 it moves by −0.30 on average."
-    assert list(words.tables) == [
-        "words over sentences",
-        *(f"{name}, over sentences" for name in ("words", "sentences", "rejected")),
-    ]
-
-
-def test_over_sentences_without_a_sure_word_a_head_or_all_words():
-    without = replace(
-        MANY, words=MANY.words[:1], heads=MANY.heads[1:], sentences=MANY.sentences.assign(together=math.nan)
-    )
-    (words,) = predictions.over_sentences(without, asked())
-    assert words.finding == "No word that is in several sentences moves it clearly: each interval holds 0."
-    assert "hidden at once" not in words.note
