@@ -33,14 +33,13 @@ def strips(
     *,
     together: bool = False,
     marked: tuple[int, int] | None = None,
-    width: int = WIDTH,
 ) -> Spec:
     """Groups of strips, each with a title. A cell is one number, red below 0 and blue above.
 
     The deepest colour is a group's largest number, or with `together` the largest of all. marked: the index of a group, and of
     the dimension to outline in its strips.
     """
-    right = width - (56 if any(strip.end for _, group in groups for strip in group) else 0)
+    right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
     largest = [max(abs(value) for strip in group for value in strip.values) or 1.0 for _, group in groups]
     sheet, cells, y = Sheet(theme), [], 0.0
     places = []  # each strip's top, the width of its cells, and the number with the deepest colour
@@ -57,7 +56,7 @@ def strips(
                 x = LEFT + marked[1] * cell
                 sheet.rect(x, y - 1, x + cell, y + CELL + 1, NONE, stroke=theme.ink, line=1.5)
             y += STEP
-    spec = sheet.drawn(width, y)
+    spec = sheet.drawn(WIDTH, y)
     tops, widths, most = (f"{[each[at] for each in places]}[datum.strip]" for at in range(3))
     edges = {"x": f"{LEFT} + datum.i * {widths}", "x2": f"datum.x + {widths}", "y": tops, "y2": f"datum.y + {CELL}"}
     encoding = {key: spec["layer"][0]["encoding"][key] for key in edges} | {

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel_inputs import Terms
 
 TOKENS: Sequence[str] = ("animal", "street", "because")
 QUERY = torch.tensor((3.0, 1.0), dtype=torch.float64)
@@ -18,9 +19,9 @@ KEYS = torch.tensor(((3.0, 1.0), (1.0, 4.0), (1.5, 0.5)), dtype=torch.float64)
 VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
-def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES) -> AttentionTrace:
-    """The trace of one query (d,) over keys (n, d) and values (n, d_value)."""
-    return attend(query[None], keys, values)
+def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
+    """The trace of one query (d,) over keys (n, d) and values (n, d_value). terms: added to the scaled scores."""
+    return attend(query[None], keys, values, terms=terms)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:

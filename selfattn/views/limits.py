@@ -38,9 +38,9 @@ def other_weights(passage: Encoding) -> Panel | None:
         f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by {error(rows.difference)}.',
-        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. Drawn "
-        f"is the row, of all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum of the "
-        f"other {len(rows.before) - SHOWN}. The text: {passage.text}",
+        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. The "
+        f"picture has the row, among all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum "
+        f"of the other {len(rows.before) - SHOWN}. The text: {passage.text}",
     )
 
 

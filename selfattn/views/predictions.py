@@ -335,9 +335,7 @@ def _together(question: Question, found: Explained) -> str:
     said = f"All {len(found.words)} words{where} hidden at once: {every}; single words, which needn't add up: {single}."
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += (
-            f" It scores {score} without any word: these words don't raise it, a single one that is missing lowers it."
-        )
+        said += f" It scores {score} without any word: all words together don't raise it, but a missing one lowers it."
     return said
 
 
@@ -353,8 +351,9 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=noise,
-        method=f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)} "
-        "are run: those that lead and the chosen one. Over other sentences other heads may lead.",
+        method="Each head's output is set to zero at every position. Effects are by gradient, to first order; "
+        f"{len(exact)} of {len(frame)} heads are run: those that lead and the chosen one. Over other sentences other heads may "
+        "lead.",
     )  # fmt: skip
 
 

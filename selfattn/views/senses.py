@@ -179,8 +179,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = f"The most attended word is the most telling one in {_hits(most)} of 100 sentences{luck}."
     note = f"A word drawn at random is the most telling one in {_hits(report.luck)} of 100 sentences."
     method = (
-        "Each way ranks a sentence's words, and is right where its first is the most telling one: the one that hiding names. "
-        "The gradient is told the senses; what attention gives is not."
+        "Each way ranks a sentence's words. It is right if its first word is the most telling one, which hiding names. The "
+        "gradient uses the senses' labels; attention doesn't."
     )
     if {zeroed, masked} <= {*ways.index}:
         method += (
@@ -213,9 +213,9 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
         note=f"With other words another head might: first in resamples is {', '.join(often)}.",
-        method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
-        f"mean over a sense's sentences, then senses, then words. Added up, the heads make {share(frame['share'].sum())} of the "
-        f"distance; hidden in all at once, the words make {share(whole)}.",
+        method="In each sentence the most telling word is hidden in one head alone, by gradient: the mean over a sense's "
+        f"sentences, then over senses, then over words. The heads' numbers add up to {share(frame['share'].sum())} of the "
+        f"distance; hidden in all heads at once, the words move the other {share(whole)} of it.",
     )  # fmt: skip
 
 
@@ -247,8 +247,8 @@ def layers(report: SeparationReport) -> Panel:
         tables={"layers": table.astype({"layer": str}), "words": report.words.astype({"layer": str})},
         note=f"The other words' token vectors alone, without attention, in {_hits(report.bag[0])}.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
-        f"sentences of each sense, by the cosine of the word's vectors{span}. What "
-        "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",
+        f"sentences of each sense, by the cosine of the word's vectors{span}. Layer 0's input is in the table only: there the "
+        "word's vectors hardly differ, and leaving a sentence out of its own sense's mean can decide.",
     )  # fmt: skip
 
 

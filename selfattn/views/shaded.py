@@ -75,5 +75,9 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
     def picture(look: Look) -> Spec:
         return shaded(data, look.theme, look.width)
 
-    key = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
-    return {"live": Live("shaded", {**data, "key": key}), "picture": picture}
+    return {"live": Live("shaded", keyed(data)), "picture": picture}
+
+
+def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A component's data with their digest as the key, so that other data make another figure."""
+    return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

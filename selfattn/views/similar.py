@@ -1,7 +1,5 @@
 """Make the panel of two texts: which words make them similar, by parts of the cosine and by hiding, beside unrelated pairs."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +17,7 @@ from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses.unrelated_pairs import UnrelatedPairs
 from selfattn.tidy_tables import sentence_words
+from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
 LINES = 5  # pairs of words joined by a line, and effects printed
@@ -216,7 +215,7 @@ def _data(
             "cosines": _thousandths(unrelated.cosines.tolist()),
             "median": round(unrelated.median, 3),
         }
-    return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}
+    return keyed(data)
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:

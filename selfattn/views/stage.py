@@ -154,10 +154,10 @@ class Scene:
     note: str = ""
 
 
-def square(*vectors: Tensor, room: float = 0.5) -> tuple[Ends, Ends]:
+def square(*vectors: Tensor) -> tuple[Ends, Ends]:
     """The ends of a plane that holds these vectors (..., 2) and the origin, the same for both axes."""
     every = torch.cat([vector.flatten() for vector in vectors])
-    ends = min(0.0, float(every.min())) - room, max(0.0, float(every.max())) + room
+    ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends
 
 
