@@ -16,7 +16,7 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_figure, show_stored_figure
 from selfattn.settings import Settings
 
-# The product's name: a word that another moves from A to B.
+# An arrow from A's dot to B's: one word moves another.
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-family="Source Sans, sans-serif">
 <style>text{fill:#1b2330}@media(prefers-color-scheme:dark){text{fill:#eef1f6}}</style>
 <path d="M9 18C9 0 33 0 33 16" fill="none" stroke="#2a9d8f" stroke-width="3"/><path d="M28 13h10l-5 8z" fill="#2a9d8f"/>
@@ -27,24 +27,23 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-fami
 def show() -> None:
     """Draw the frame, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
-    # Streamlit leaves 6 rem of space above the first line; the main view needs that space for its second row. Captions are
-    # st.text.
+    # Streamlit leaves 6 rem above the first line; the main view needs that space for its second row. Captions are st.text.
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
-        "input,textarea{unicode-bidi:plaintext}"  # a sentence from right to left runs so while it is typed
+        "input,textarea{unicode-bidi:plaintext}"  # for right-to-left sentences while they are typed
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
         # The popover of the visitor's own sentences looks like a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
-        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # else links beside it break its words
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # else the links break its words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
-        # Two encoders: halves that fill any window.
+        # Two encoders: two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
-        # All heads: steps under each other, the chosen head's name in a frame as in the map.
+        # All heads: a line between steps, and the chosen head's name in a frame as in the map.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
         ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
@@ -100,7 +99,7 @@ def show() -> None:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """Run at the start of the server. Begin to import torch, which takes seconds, before the first visitor comes."""
+    """Run when the server starts: begin to import torch, which takes seconds, before the first visitor comes."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()

@@ -1,1 +1,1 @@
-"""Side-by-side measurements. Every figure is a ratio of two things measured alternately in one run on one machine."""
+"""Measure selfattn beside something else: each ratio is of two things timed alternately in one run on one machine."""

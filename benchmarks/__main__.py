@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...]`: run these benchmarks, or all; print their tables, and keep them in RESULTS.md."""
+"""Run benchmarks (`python -m benchmarks [NAME ...]`; none: all), print their tables, and keep them in RESULTS.md."""
 
 import argparse
 import subprocess
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _version(checkout: Path) -> str:
-    """The commit of a checkout."""
+    """The short hash of a checkout's commit."""
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

@@ -1,4 +1,4 @@
-"""The main view on a base-size encoder (12 layers of 12 heads, random weights): seconds to its first picture and answer."""
+"""Time the main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture and its answer."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Seconds by the clock, and of the processor, which count on a busy machine."""
+    """The rows, by the clock and by the processor's time, which other processes don't disturb."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
@@ -53,12 +53,12 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
             start = clock()
             run()
             seconds.append(clock() - start)
-        least = min(seconds)  # the least disturbed one
+        least = min(seconds)  # the least disturbed round
         yield Row(f"{what}, {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, float]]:
-    """Seconds from the end of the load to the first figure, and to the end of the page, by each clock."""
+    """Seconds from the end of the load to the first figure, and to the end of the page, by clock."""
     clocks = {"by the clock": time.perf_counter, "of the processor": time.process_time}
     marks: list[dict[str, float]] = []
 

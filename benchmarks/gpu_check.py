@@ -1,9 +1,9 @@
-"""Checks that need a GPU: `make gpu-check` runs all once and keeps the table in RESULTS.md.
+"""Run the checks that need a GPU (`make gpu-check`), and keep their table in RESULTS.md.
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-It needs torch and transformers; a check that needs another package says so. --dry runs all, small and on any device, judges no
-time and keeps nothing. Exit status: 0, 1 for a broken bound, 2 without a GPU.
+Needs torch and transformers; a check that needs another package says so. --dry runs small checks on any device, judges no time
+and keeps nothing. Exit status: 0; 1 for a broken bound; 2 without a GPU.
 """
 
 import argparse
@@ -28,12 +28,9 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, SCAN, LESSON = 1.10, 0.85, 1.5  # bounds of ratios
-BORDERLINE = 2  # sentences whose share may fall to the other side of a hundredth
-WEIGHTS, STATES, SHARES = (
-    1e-5,
-    1e-4,
-    1e-3,
-)  # largest differences from eager weights, and from the CPU's states and shares
+BORDERLINE = 2  # sentences whose share may round to another hundredth
+# The largest differences from eager weights, and from the CPU's states and shares.
+WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Plan:
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
     rows: int = 20_000
-    words: int = 32  # of the built-in labelled ones
+    words: int = 32  # built-in labelled words
     judges_time: bool = True
 
 
@@ -66,7 +63,7 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Every check; one whose package is missing says so. Times have no bound if the plan doesn't judge them."""
+    """Run every check. One whose package is missing says so. Times have no bound unless the plan judges them."""
     numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
     for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
@@ -77,7 +74,7 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The kernel against the model's own eager weights on this device, and the hidden states against the CPU's."""
+    """Compare the kernel with the model's own eager weights on this device, and the hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")  # TF32 would shorten the products to ten bits
     try:
@@ -93,7 +90,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The time of a pass with a recorder beside the same pass without."""
+    """Compare the time of a pass with a recorder and without."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -108,13 +105,13 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The effect of removing each head on the first example's word, beside the CPU's."""
+    """Compare the effect of removing each head on the first example's word with the CPU's."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     yield _most("removed heads beside the CPU's", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The first example's words hidden, in every head and by gradient in each, beside the CPU's."""
+    """Compare the effect of hiding each of the first example's words, in all heads and by gradient in each, with the CPU's."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     for what in ("share", "by_head"):
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
@@ -122,7 +119,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Words hidden in the built-in labelled sentences: shares, heads and the noise level, beside the CPU's."""
+    """Compare shares, heads and the noise level over the labelled sentences with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -141,12 +138,12 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """An encoder has the same content on CPU and GPU, so that a report measured on the CPU is found here."""
+    """Check that the encoder's content is the CPU's, so that a report measured on the CPU is found here."""
     yield _true("content, by which reports are kept, is the CPU's", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """An allocation that can't succeed is known by its error, and the encoder runs afterwards; a missing device is refused."""
+    """Check that memory that runs out is recognised, that the encoder runs afterwards, and that a missing device is refused."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -164,7 +161,7 @@ def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[C
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Random weights drawn from a seed leave the device's own random numbers as they are."""
+    """Check that drawing random weights from a seed doesn't change the device's random numbers."""
     from selfattn.senses import random_twin
 
     kind = encoder.device.split(":")[0]
@@ -175,7 +172,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The corpus job's rows a second, and its time beside the bare pass over the same batches."""
+    """Measure the corpus job's rows a second, and compare its time with the bare pass over the same batches."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -241,7 +238,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """The seconds of a call. A GPU answers before it is done: wait for it, before and after."""
+    """The seconds of a call. A GPU returns before it has finished: wait for it before and after."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()
@@ -251,7 +248,7 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit status."""
+    """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", help="cuda, cuda:1, mps (default: the best there is)")
     parser.add_argument("--dry", action="store_true", help="small, on any device, keeping nothing")

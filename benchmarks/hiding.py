@@ -1,4 +1,4 @@
-"""Recording a pass beside the bare pass; hiding each word of a pair, and all words x heads by gradient, beside its passes."""
+"""Time a recorded pass beside the bare one, and hiding a pair's words, in all heads and by gradient, beside two passes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ RECORDED = 1.10  # of the bare pass, at most
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Recording at two lengths; hiding in the first pair at two sizes, and in 128 tokens; the peak at 512."""
+    """The rows: recording at two lengths, hiding in the first pair at two sizes and in 128 tokens, the peak at 512."""
     encoder = bundled()
     for n in (16, 512):
         recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)
@@ -35,7 +35,7 @@ def main(small: bool = False) -> Iterator[Row]:
     yield _row("two texts of 128 tokens: the eight words that lead", encoder, (text(128), text(127)), 7)
     large = replace(encoder, model=base_size(), n_layers=12, d_model=768, d_head=64)
     yield _row("base size, the first pair", large, PAIR, 7)
-    Path("/proc/self/clear_refs").write_text("5")  # Linux counts the peak from now on
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak that Linux counts
     before = _memory("VmRSS")
     _hidden(encoder, (text(512), text(511)))
     peak = size(_memory("VmHWM") - before)

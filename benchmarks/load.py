@@ -1,4 +1,4 @@
-"""The first load of a base-size folder, its proof included, beside transformers' own load and two forward passes."""
+"""Time the first load of a base-size folder, its proof included, beside transformers' load and two forward passes."""
 
 import statistics
 import subprocess
@@ -16,7 +16,7 @@ from benchmarks.table import Row, duration
 TITLE = "The first load of a folder"
 COLUMNS = ("load_encoder", "transformers")
 ROUNDS = 5
-MORE = 1.2  # seconds by the clock that load_encoder may take more
+MORE = 1.2  # seconds by the clock that load_encoder may take longer
 CLOCKS = ("by the clock", "of the processor")
 # The modules are imported and the files are in the system's cache before the clocks start.
 CODE = """
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """BERT and MPNet with random weights, each load in a process of its own, ours and theirs in turn."""
+    """The rows of BERT and MPNet with random weights. Each load has its own process, ours and theirs in turn."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):

@@ -1,4 +1,4 @@
-"""The models and texts that several benchmarks use."""
+"""Make the models and texts that several benchmarks use."""
 
 from functools import cache
 
@@ -19,7 +19,7 @@ def bundled() -> Encoder:
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """BERT-base's shape, 12 layers of 12 heads, d_model 768, with random weights; small, 2 layers and d_model 48."""
+    """A model of BERT-base's shape (12 layers of 12 heads, d_model 768; small: 2 layers, d_model 48) with random weights."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()

@@ -1,7 +1,7 @@
-"""The corpus job beside the bare forward pass over the same batches, with --sources beside itself without, and its memory.
+"""Time the corpus job beside the bare forward pass over the same batches, and with --sources beside without; measure its memory.
 
-Both sides tokenise the same rows and run the same length-bucketed batches; the job also reads the table, finds the word,
-computes its rows in all heads and writes Parquet. Memory is each job's peak, in a process of its own.
+Both sides tokenise the same rows and run the same length-bucketed batches. The job also reads the table, finds the word,
+computes its rows in all heads and writes Parquet. Memory is the peak of a separate process.
 """
 
 import csv
@@ -31,7 +31,7 @@ BOUND = 1.053  # of the time: 0.95 of the bare pass's rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Memory first, while this process is small: a child's peak includes its parent's memory at the start."""
+    """The rows. Memory comes first, while this process is small: a child's peak includes its parent's memory at the start."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -47,7 +47,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def write_table(path: Path, rows: int) -> None:
-    """The labelled sentences over and over, each numbered so that no two rows are the same."""
+    """Write the labelled sentences repeatedly, numbered so that no two rows are the same."""
     sentences = labelled_sentences()
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -58,7 +58,7 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def bare(encoder: Encoder, path: Path) -> None:
-    """Tokenise, and run the model over the batches that the job makes."""
+    """Tokenise the rows, and run the model over the job's batches."""
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
     for first in range(0, len(texts), PART_ROWS):
@@ -69,13 +69,13 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Run the whole job on the same rows, reading and writing included; loading the encoder is not."""
+    """Run the job on the same rows, with reading and writing but without loading the encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 
 
 def _peak(rows: int) -> Row:
-    """The peak memory and the time of a job of that size."""
+    """The row of the peak memory and the time of a job of that size."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)

@@ -1,4 +1,4 @@
-"""A visitor without a browser: one websocket session that speaks to the server as Streamlit's page does."""
+"""Visit the dashboard without a browser: a websocket session that speaks to the server as Streamlit's page does."""
 
 import json
 import time
@@ -14,8 +14,8 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
-TELLING = "selfattn_kernel"  # the component that tells which head was chosen in the main view's, above it
-LONGEST = 240  # seconds that anything may take
+TELLING = "selfattn_kernel"  # on the main view, the component that reports the head chosen in the map above it
+LONGEST = 240  # seconds until a wait fails
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
 
@@ -24,7 +24,7 @@ class Run:
     """The messages of one run of the page's script."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the first picture's data were there
+    first_chart: float | None = None  # seconds until the first picture's data came
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -43,10 +43,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # of the page, key: id
         self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        # The map of heads: id, the part that runs, heads a layer, and True if it tells by a trigger.
+        # The map of heads: its id, the part to run, heads a layer, and True if it reports by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
         self._told_below = False
-        # By widget id: the field of WidgetState and its value; sent once.
+        # The field of WidgetState and its value, by widget id; sent once.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -110,7 +110,7 @@ class Session:
             return response.read()
 
     def _ask(self, part: str = "") -> None:
-        """part: of the page, all that is to run; "": the page."""
+        """Ask for a run of the page, or of one part of it."""
         self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """A part of the page may run by itself after the page has: read it to its end, else it is taken for the next run."""
+        """Read the run of a part that followed the page's by itself: it would be taken for the next run."""
         running = False
         while True:
             try:

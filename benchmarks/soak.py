@@ -1,10 +1,10 @@
-"""A class of fifty real sessions at one server, half of them on the same example: seconds of each action, and memory.
+"""Simulate a class of fifty visitors at one server, half of them on one example: seconds of each action, and memory.
 
     python -m benchmarks soak [--against DIR] [--minutes 10]
 
-Half of the visitors follow a lesson: all on the first example, they click heads, open pages and links, and download. The
-others open an example of their own each time they come, and type sentences as well. The visitors share the machine with the
-server. Two checkouts take turns, half of the minutes each.
+Half of the visitors follow a lesson: all on the first example, they click heads, open pages and links, and download. The others
+open a random example and type sentences too. The visitors share the machine with the server. Two checkouts take turns, half of
+the minutes each.
 """
 
 import random
@@ -40,20 +40,20 @@ TYPED = "type a sentence, first picture"
 
 @dataclass
 class Soak:
-    """Seconds of each action, errors, and the server's memory over time."""
+    """The results: seconds of each action, errors, and the server's memory over time."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, bytes resident
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Bytes resident on average between these seconds."""
+        """The mean of resident bytes between these seconds."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
 
 def main(small: bool = False, against: Path | None = None, minutes: float = 10) -> Iterator[Row]:
-    """A row an action, then memory and errors."""
+    """The rows of each action, then of memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
@@ -85,7 +85,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10) 
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
-    """Let `visitors` sessions work at the server for some time; pid is the server's process."""
+    """Let `visitors` sessions use the server for `seconds`. pid: the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     asked = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
@@ -117,7 +117,7 @@ def _visit(
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
                         return
                     _act(session, chance, found, word, LESSON if lesson else OWN)
-        except Exception as error:  # whatever it is, the soak has to report it
+        except Exception as error:  # the soak reports every error
             found.trouble.append(repr(error))
             stop.wait(1)
 

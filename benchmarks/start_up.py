@@ -1,4 +1,4 @@
-"""From the command to the first picture: the dashboard, beside the bare imports and the load of its encoder alone."""
+"""Time the dashboard from the command to its first page, beside the bare imports and the load of its encoder."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ LOAD = "from selfattn import load_encoder; load_encoder()"
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The server's answer, the first chart's data, and the whole first page, from a cold process."""
+    """The rows of a cold process: the server's answer, the first chart's data, and the whole first page."""
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))
@@ -33,7 +33,7 @@ def _python(code: str) -> None:
 
 
 def _started() -> tuple[float, float, float]:
-    """Seconds from the command until the server answers, the first chart is there, and the page is whole."""
+    """Seconds from the command until the server answers, until the first chart is there, and until the page is complete."""
     found = []
     seconds = timed(lambda: found.append(start_server()))
     process, address = found[0]

@@ -1,4 +1,4 @@
-"""Rows of comparisons, how they are timed, and RESULTS.md, which keeps the latest table of each benchmark."""
+"""Time comparisons, make rows of them, and keep the latest table of each benchmark in RESULTS.md."""
 
 import platform
 import re
@@ -24,7 +24,7 @@ ratios hardly. `make bench` writes this file; a benchmark that is run alone repl
 
 @dataclass(frozen=True)
 class Row:
-    """Ours beside theirs: `ratio` is ours / theirs, below 1 if ours takes less."""
+    """A comparison. ratio: ours / theirs, below 1 if ours takes less."""
 
     what: str
     ours: str
@@ -32,7 +32,7 @@ class Row:
     ratio: float | None  # None if theirs has no figure
     rounds: int
     bound: float | None = None  # of the ratio, at most
-    aim: str = ""  # a bound of a figure, and "yes" or "NO"
+    aim: str = ""  # a bound of a figure, with "yes" or "NO"
 
     def line(self) -> str:
         """The row in Markdown."""
@@ -45,7 +45,7 @@ class Row:
 def compare(
     what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
-    """Time both alternately, the order changing each round, after one warm-up; the median of the rounds' ratios."""
+    """Time both alternately after one warm-up, in changing order; return the row with the median of the rounds' ratios."""
     ours(), theirs()
     pairs = []
     for number in range(rounds):
@@ -58,14 +58,14 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """A row from pairs (ours, theirs): the median of the ratios, and the medians of both."""
+    """The row of pairs (ours, theirs): the medians of both sides and of the ratios. shown: writes a figure."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Seconds of one or two sides: median (95th percentile). aim bounds the first side's median, most its 95th percentile."""
+    """The row of one or two sides' seconds: median (95th percentile). aim, most: bounds of the first side's two figures."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
@@ -76,7 +76,7 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """A row of one or two sides' figures, as they are to be shown; None for a side that has none."""
+    """The row of one or two sides' figures (None: a side has none), with their texts."""
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 
@@ -87,19 +87,19 @@ def held(value: float, limit: float) -> str:
 
 
 def timed(function: Callable[[], object]) -> float:
-    """Seconds that a call takes."""
+    """The seconds that a call takes."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started
 
 
 def duration(seconds: float) -> str:
-    """Seconds or milliseconds, three digits."""
+    """Seconds or milliseconds, with three digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def size(count: float) -> str:
-    """Bytes in kB or MB, three digits."""
+    """Bytes in kB or MB, with three digits."""
     return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
 
 
@@ -115,7 +115,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """The command, the date and the versions that a section was made with."""
+    """The line with the command, the date and the versions of a section."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]
@@ -125,9 +125,9 @@ def made_by(command: str) -> str:
     return f"`{command}`, {today}, {machine}; {', '.join(found)}."
 
 
-def keep(section: str, file: Path = RESULTS) -> None:
-    """Put a section into RESULTS.md in place of the older one of its name; sections stay in alphabetical order."""
-    text = file.read_text("utf-8") if file.exists() else HEAD
+def keep(section: str) -> None:
+    """Put a section into RESULTS.md, in place of the older one of its name, in alphabetical order."""
+    text = RESULTS.read_text("utf-8") if RESULTS.exists() else HEAD
     parts = re.split(r"(?m)^(?=## )", text)[1:]
     sections = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}
-    file.write_text("\n".join([HEAD, *(sections[name] for name in sorted(sections))]), "utf-8")
+    RESULTS.write_text("\n".join([HEAD, *(sections[name] for name in sorted(sections))]), "utf-8")

@@ -1,9 +1,8 @@
-"""A visitor in Chromium, each job at a warm server: this code and another checkout's in turn.
+"""Time a visitor's actions in Chromium at a warm server, for this code and another checkout in turn.
 
     python -m benchmarks visitors [--against DIR]
 
-Times are the browser's own, from the event to the frame that is painted after the change. A job that changes nothing has no
-figure.
+Times are the browser's, from the event to the frame painted after the change. An action that changes nothing has no figure.
 """
 
 import statistics
@@ -108,7 +107,7 @@ WATCH = """(() => {
 
 @dataclass
 class Side:
-    """One checkout's server, and the times of each job there."""
+    """One checkout's server, with the times of each action."""
 
     address: str
     context: BrowserContext
@@ -117,7 +116,7 @@ class Side:
     received: int = 0  # messages since a job began
 
     def note(self, **seconds: float | None) -> None:
-        """Keep the seconds of a job that changed anything."""
+        """Keep the seconds of each action that changed something."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
@@ -126,19 +125,19 @@ class Side:
         self.received += 1
 
     def page(self, **query: str) -> Page:
-        """The main view in a new page, at rest, and with it a new session."""
+        """Open the main view in a new page, and so in a new session, and wait until it is idle."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
         page.goto(f"{self.address}/?{urlencode(query)}")
-        page.wait_for_function("window.last")  # before it is connected, too, Streamlit's page says that nothing runs
+        page.wait_for_function("window.last")  # before it is connected, Streamlit's page also says that nothing runs
         wait_until_idle(page)
         page.wait_for_timeout(500)  # an image in a picture is decoded after the page is idle
         return page
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Each job's rows, as soon as both sides have done it."""
+    """The rows of each action, as soon as both sides have done it."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -183,7 +182,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """job(side, round), the order of the sides changing each round."""
+    """Call job(side, round) for each side and round; the order of the sides changes each round."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)
@@ -241,7 +240,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Seconds from the event to the first and to the last new picture, once the page is at rest again; None for none."""
+    """Act, wait until the page is idle, and return the seconds to the first and the last new picture; None for no picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

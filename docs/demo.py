@@ -1,4 +1,4 @@
-"""Write the first example's figure: docs/demo.html, which works offline, and the figure for visitors who come while it loads."""
+"""Write the first example's figure: docs/demo.html, which works offline, and the one shown while the encoder is loading."""
 
 import json
 import sys

@@ -3,9 +3,9 @@
     python docs/support.py                  all types, ten minutes: writes docs/support.md
     python docs/support.py --json TYPE ...  these types: a line of JSON each
 
-Each type is loaded in a child process, within 20 seconds: it is right (recomputed, and equal to a plain eager pass of the same
-folder), shown (its own weights, and why), or refused (a LoadError). Anything else is an error of ours. A type that is refused by
-name is not built: its config is beside one weight.
+Each type is loaded in a child process, within 20 seconds. It is right (recomputed, and equal to a plain eager pass of the same
+folder), shown (its own weights, with the reason), or refused (a LoadError). Anything else is an error of ours. A type that is
+refused by name isn't built: its folder has a config and one weight.
 """
 
 import json
@@ -38,15 +38,15 @@ are there at once.
 
 The sha256 of its model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
-BUILDING = 120  # seconds for making the checkpoint
-MOST_NUMBERS = 3_000_000  # of a model to build; a larger one has its config and one weight
+BUILDING = 120  # seconds to make the checkpoint
+MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one gets its config and one weight
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings of some types beside TINY; a name with a comma is a second kind of its model type.
+# Settings of some types, added to TINY; a name with a comma is a second variant of its model type.
 OWN = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -58,7 +58,7 @@ OWN = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # types that share a reason: a list in place of rows
+MANY = 3  # from so many types of one reason on, they are a list instead of rows
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
@@ -81,7 +81,7 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Rows with type, outcome ("right", "shown", "refused", or an error of ours), why, and the measured errors."""
+    """Yield a row a type: type, outcome ("right", "shown", "refused", or an error of ours), why, and the measured errors."""
     import selfattn.analysis.proof  # noqa: F401  each child inherits the imports, which take seconds
 
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """One type's row, from a process that may hang or die."""
+    """One type's row, from a child process, which may hang or die."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -197,7 +197,7 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
                 if encoder.recomputable:
                     recording = encoding.recordings[layer]
                     query, key = (tensor[0].norm(dim=-1).max() for tensor in (recording.query, recording.key))
-                    large = max(1.0, float(query * key) * recording.scale / 16)  # float32 knows no large score better
+                    large = max(1.0, float(query * key) * recording.scale / 16)  # float32 rounds large scores
                     context = own @ recording.value[0]
                     pairs.append(("contexts", f" of layer {layer}", encoding.own_context(layer), context, 1e-5 * large))
                 pairs.append(("weights", f" of layer {layer}", encoding.weights(layer), own, 1e-5 * large))

@@ -1,4 +1,4 @@
-"""Facts about the loaded encoder, and a button that checks each recomputed head against the model's own weights."""
+"""Show the loaded encoder's properties, and check each recomputed head against the model's own weights."""
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +24,7 @@ ERRORS = {
 
 
 def facts(encoder: Encoder) -> pd.DataFrame:
-    """Return the loaded encoder's properties as two columns of text: name and value."""
+    """The loaded encoder's properties as two columns of text: name and value."""
     lines = {
         "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
@@ -58,7 +58,7 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 
 
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
-    """Show the largest errors in one line and by layer; offer those of all heads as a CSV."""
+    """Show the largest errors in one line and by layer, and offer those of all heads as a CSV."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")

@@ -1,4 +1,4 @@
-"""Limits of weights, removed heads, sense scores and the recomputation, each with a counter-example in one picture."""
+"""Show the limits of weights, removed heads, sense scores and the recomputation, each with a counter-example."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,12 +26,12 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views import limits, senses
 
 T = TypeVar("T")
-WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
+WORDS, PER_SENSE = 3, 4  # labelled words, and sentences a sense, that are measured if nothing is stored
 PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """The stored report, or that of this encoder over a few sentences of a few words."""
+    """The stored report, or one computed now over a few sentences of a few words."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -41,7 +41,7 @@ def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
 
 
 def removed_heads(encoder: Encoder) -> Panel:
-    """The effects of removing each head of the first example."""
+    """The panel of each head's effect in the first example."""
     pair = PAIRS[0]
     first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
     heads = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
@@ -54,7 +54,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """Compare the most attended word with the word that tells the sense."""
+    """The panel that compares the most attended word with the most telling one, or why there is none."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -62,30 +62,30 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """Other weights for the same context, in the passage."""
+    """The panel of other weights for the same context, or why there is none."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
     return found or "No other row of weights was found here: the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:
-    """The head to which attention adds most."""
+    """The panel of attention's gain, with the head outlined that gains most."""
     report = stored_or_few(SeparationReport, encoder, separation)
     best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
     return senses.adds(report, best)
 
 
 def lucky_head(encoder: Encoder) -> Panel:
-    """The best of all heads on the pronoun sentences."""
+    """The panel of the best head on the pronoun sentences."""
     return limits.lucky_head(stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")[0])
 
 
 def noise(_: Encoder) -> Panel:
-    """The kernel's weights on noise."""
+    """The panel of the kernel's weights on noise."""
     return limits.recomputed_noise()
 
 
-OF_ANY = attention, noise  # the others need an encoder that can be recomputed
+OF_ANY = attention, noise  # the other sections need an encoder that can be recomputed
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight is not a large effect": attention,
     "Other weights, the same result": other_weights,
@@ -113,7 +113,7 @@ for place, (title, make) in enumerate(asked.items()):
         st.markdown(f"#### {title}")
         try:
             shown = make(encoder)
-        except ValueError as error:  # a text that this encoder can't read, or too few that it can
+        except ValueError as error:  # the encoder can't read a text, or too few of them
             shown = f"There is no counter-example of this encoder: {error}"
         if isinstance(shown, str):
             say(shown)

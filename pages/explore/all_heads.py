@@ -98,7 +98,7 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show the chosen head's habit, from the stored reports on the labelled sentences or, without one, from this sentence."""
+    """Show the chosen head's habit over the labelled sentences, or, without a stored report, in this sentence."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:
@@ -114,16 +114,16 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Show a sentence as A, with the first sentence of the word's other sense as B, and the same head. at: from a browser."""
+    """Show a sentence as A, a sentence of the word's other sense as B, and the same head. at: the row, from a browser."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
-        place = table["row"].iloc[at]
-        row = labelled().loc[place]
-        open_sentences(None, row["sentence"], *other_sentences(labelled(), place), row["word"], chosen=True)
+        number = table["row"].iloc[at]
+        row = labelled().loc[number]
+        open_sentences(None, row["sentence"], *other_sentences(labelled(), number), row["word"], chosen=True)
 
 
 page = this_page()
-page.address |= dict.fromkeys(("tab", "sorted", "overlaid", "map_of"))  # of older links
+page.address |= dict.fromkeys(("tab", "sorted", "overlaid", "map_of"))  # parameters of older links
 if linked("map_of") in ("average", "rollout"):
     st.info(GONE, icon=":material/link:")
 with page.links:

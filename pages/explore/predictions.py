@@ -1,13 +1,10 @@
-"""Predictions: the encoder's own answer (a class, a score, a cosine, a tag, a gap), and the words and heads it rests on."""
+"""Show an encoder's own answer (a class, a score, a cosine, a tag, a word in a gap), and the words and heads it rests on."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 from torch.nn.functional import cosine_similarity
 
@@ -25,7 +22,7 @@ from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import FIRST, open_sentences, segmented
 from selfattn.dashboard.reports import stoppable, stored_report
-from selfattn.dashboard.typed_text import check_length, encode_or_stop, show_rejected
+from selfattn.dashboard.typed_text import check_length, encode_or_stop
 from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -36,9 +33,7 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.examples import TEXT_PAIRS
 from selfattn.panel import Panel
-from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import TAKEN, read_table
-from selfattn.senses import TargetReport, UnrelatedPairs, over_sentences
+from selfattn.senses import UnrelatedPairs
 from selfattn.stored_reports import made_once
 from selfattn.views import predictions as views
 from selfattn.views.explained import lost
@@ -50,12 +45,12 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """What the visitor asks, of one text or of two; the answer stands on the page then. Where there is none, it says why."""
+    """Draw the pickers and the answer; return the questions, one a text. Without an answer, say why and end the page."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
-    before = session.DEFAULT_OF.of(session.ASKED)
-    if session.ASKED.get() is not None and session.ASKED.get() == before.get():
-        session.ASKED.set(first)  # of another encoder what it was trained for, until the visitor asks something else
-    before.set(first)
+    previous = session.DEFAULT_OF.of(session.ASKED)
+    if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
+        session.ASKED.set(first)  # the visitor hasn't chosen: follow the encoder to what it was trained for
+    previous.set(first)
     with this_page().beside:
         names = {kind: name for kind, (name, *_) in KINDS.items()}
         kind = segmented("What is asked", names, default=first, key=session.ASKED)
@@ -63,7 +58,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
     _, label, ask = KINDS[kind]
     try:
         questions = ask(encoder, _field(label, FIRST.first, session.A))
-    except TextError as error:  # one that would be cut, or has another gap
+    except TextError as error:  # the text is too long, or has a gap already
         show_error(error)
         st.stop()
     if questions[0].answer:
@@ -75,12 +70,12 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 
 def _field(label: str, first: str, key: session.Key) -> str:
-    """A field for a text of any length: one of a single line would glue pasted lines together."""
+    """Draw a text area: a field of one line would join pasted lines."""
     return this_page().own.text_area(label, first, key=key, bind="query-params", width=350, height=90)
 
 
-def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """What `load` finds in the encoder's folder; where it isn't there, the page says why and ends."""
+def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
+    """Load a head or a pooling from the encoder's folder. If there is none, say why and end the page."""
 
     def make(_: object) -> T | str:
         try:
@@ -88,85 +83,88 @@ def _of_folder(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
         except (NoHead, NoPooling) as error:
             return str(error)
 
-    found = cached(encoder, what, make, f"Loading the {what} ...")
-    if isinstance(found, str):
+    loaded = cached(encoder, what, make, f"Loading the {what} ...")
+    if isinstance(loaded, str):
         st.info("This encoder can't be asked that. Ask something else, or choose another encoder.")
-        say(found)
+        say(loaded)
         st.stop()
-    return found
+    return loaded
 
 
 def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any) -> Any:
-    """A picker in the row of pickers."""
+    """Draw a picker in the frame's row of pickers."""
     with this_page().beside:
         return st.selectbox(label, options, first, key=key, width=200, **more)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """The place among the options of what the address names; it stays there. Says where the link names something else.
+    """Return the index of the option that the address names, or None; warn if the link names another one.
 
-    shown: what the page shows instead. missing: a sentence with {} for what is missing.
+    shown: what the page shows instead. missing: a sentence with {} for the missing option.
     """
-    asked = st.query_params.get(key, "")
-    found = asked in options
-    say_what_is_missing(key, options, asked if found else shown, missing.format)
-    this_page().address[key] = asked if found else None
-    return options.index(asked) if found else None
+    named = st.query_params.get(key, "")
+    offered = named in options
+    say_what_is_missing(key, options, named if offered else shown, missing.format)
+    this_page().address[key] = named if offered else None
+    return options.index(named) if offered else None
 
 
-def _link(key: session.Key, options: Sequence[str], at: Any) -> None:
-    """Keep in the address what the visitor chose in a figure. It comes from a browser: another place is passed over."""
-    if at is None or (type(at) is int and 0 <= at < len(options)):
-        note_in_address({key: None if at is None else options[at]})
+def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
+    """Keep a choice made in a figure in the address. The index comes from a browser: ignore one out of range."""
+    if index is None or (type(index) is int and 0 <= index < len(options)):
+        note_in_address({key: None if index is None else options[index]})
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """A class of a text, or of a text with each of these."""
-    head = _of_folder(encoder, "classification head", load_class_head)
-    named = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
-    read = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(named, pairs)]
+    """Ask about a class of the text, or of the text with each second text of `pairs`."""
+    head = _load_or_stop(encoder, "classification head", load_class_head)
+    names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
+    encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
     label = None
     if len(head.labels) > 1:
-        _, first = views.class_question(head, read[0]).key
-        session.CLASS.keep_within(head.labels, head.labels[first])
-        label = _pick("Class", head.labels, first, session.CLASS, bind="query-params")
-    where = [f" in {name.lower()}" if len(read) > 1 else "" for name in named]
-    return [views.class_question(head, sentence, label, own) for sentence, own in zip(read, where)]
+        _, likeliest = views.class_question(head, encodings[0]).key
+        session.CLASS.keep_within(head.labels, head.labels[likeliest])
+        label = _pick("Class", head.labels, likeliest, session.CLASS, bind="query-params")
+    where = [f" in {name.lower()}" if len(names) > 1 else "" for name in names]
+    return [views.class_question(head, encoding, label, place) for encoding, place in zip(encodings, where)]
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """A class head asked with a query and one or two documents: a cross-encoder's score."""
+    """Ask about a class, or a cross-encoder's score, of a query with one or two documents."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    pooling = _of_folder(encoder, "pooling", load_pooling)
+    """Ask about the cosine of two texts. If the embedder cuts one off, show the cosine of the whole texts too."""
+    pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
         "Examples", [pair.name for pair in TEXT_PAIRS], key=session.SIMILAR, on_change=_use_example,
         label_visibility="collapsed",
     )  # fmt: skip
-    read = {name: _as_read(encoder, pooling, own, name) for name, own in (("A", text), ("B", other))}
+    read = {name: _as_read(encoder, pooling, typed, name) for name, typed in (("A", text), ("B", other))}
+    encodings = {name: encoding for name, (encoding, _) in read.items()}
     cut = {name: whole for name, (encoding, whole) in read.items() if len(encoding.ids) < len(whole.ids)}
     if cut and all(len(whole.ids) <= encoder.max_tokens for whole in cut.values()):
-        all_read = replace(pooling, max_tokens=None)
+        uncut = replace(pooling, max_tokens=None)
         wholes = [cached_encode(encoder, whole.text) for _, whole in read.values()]
-        vectors = (
-            [each.vector(encoder.n_layers, all_read.positions(each)) for each in texts]
-            for texts in ([encoding for encoding, _ in read.values()], wholes)
+        as_read, as_whole = (
+            cosine_similarity(*(each.vector(encoder.n_layers, uncut.positions(each)) for each in texts), dim=0)
+            for texts in (encodings.values(), wholes)
         )
-        as_it_is, whole_cosine = (numbers.cosine(float(cosine_similarity(*own, dim=0))) for own in vectors)
-        say(f"The cosine is {as_it_is}; read whole it would be {whole_cosine}.")
-    return views.similarity_questions(encoder, pooling, {name: encoding for name, (encoding, _) in read.items()}, cut)
+        cosines = numbers.cosine(float(as_read)), numbers.cosine(float(as_whole))
+        say(f"The cosine is {cosines[0]}; read whole it would be {cosines[1]}.")
+    return views.similarity_questions(encoder, pooling, encodings, cut)
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """The text as the embedder's users have it read, and the whole; the page says what is lost."""
+    """Return the text as the embedder reads it, and the whole text. Warn if its end is cut off."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
-        return (encoding := encode_or_stop(encoder, text, f"Sentence {name}")), encoding
+        encoding = encode_or_stop(encoder, text, f"Sentence {name}")
+        return encoding, encoding
     st.warning(literal(lost(encoder.title, whole, read, f" of {name}")), icon=":material/content_cut:")
     encoding = cached(encoder, ("encoding", read.text, None, len(read.ids)), lambda _: encoder.encode(read))
     this_page().texts[name] = encoder, encoding
@@ -180,46 +178,52 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """A tag of one word, with every word's tag above."""
-    head = _of_folder(encoder, "token-classification head", load_tag_head)
+    """Show every word's tag; ask about a tag of one word."""
+    head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
-    words, found = _words_or_stop(sentence), head.tags(sentence)
-    surest = views.most_certain(found)
+    words, tags = _labels_or_stop(sentence), head.tags(sentence)
+    surest = views.most_certain(tags)
     linked = _linked(
         session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence hasn\'t got.'
     )
     at = surest if linked is None else linked
-    before = session.DEFAULT_OF.of(session.TAG)
-    if before.get() not in (None, text):  # it was chosen in another sentence
+    previous = session.DEFAULT_OF.of(session.TAG)
+    if previous.get() not in (None, text):  # the tag was chosen in another sentence
         st.query_params.pop(session.TAG, None)
-    before.set(text)
-    own, likeliest = [f"{words[at]}: {label}" for label in head.labels], head.labels.index(found["tag"][at])
-    first = _linked(session.TAG, own, own[likeliest], 'The link asks for the tag "{}", which isn\'t there.')
+    previous.set(text)
+    options, likeliest = [f"{words[at]}: {label}" for label in head.labels], head.labels.index(tags["tag"][at])
+    first = _linked(session.TAG, options, options[likeliest], 'The link asks for the tag "{}", which isn\'t there.')
     label = _pick("Tag", head.labels, likeliest if first is None else first, f"tag of {words[at]} in {text}")
     number = head.labels.index(label)
-    this_page().address[session.TAG] = None if number == likeliest else own[number]
+    this_page().address[session.TAG] = None if number == likeliest else options[number]
     choose = lambda _, to: _link(session.TAGGED, words, to)  # noqa: E731
-    show_panel(views.tags(sentence, found, at), key="tags", choose=choose, states=("word",))
+    show_panel(views.tags(sentence, tags, at), key="tags", choose=choose, states=("word",))
     return [views.tag_question(head, sentence, at, label)]
 
 
-def _words_or_stop(tokens: Tokens) -> list[str]:
-    """The words as labels; where there is none, the page says so and ends."""
-    if not tokens.words:
-        st.error("The sentence has no word. Type one.", icon=":material/error:")
-        st.stop()
+def _labels(tokens: Tokens) -> list[str]:
+    """The words of a text as labels, repeated ones numbered."""
     return numbered([word.text for word in tokens.words])
 
 
+def _labels_or_stop(tokens: Tokens) -> list[str]:
+    """`_labels`. If the text has no word, say so and end the page."""
+    if not tokens.words:
+        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.stop()
+    return _labels(tokens)
+
+
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    head = _of_folder(encoder, "masked-language head", load_masked_head)
+    """Mask a word; ask about one of the words that the encoder expects in its place."""
+    head = _load_or_stop(encoder, "masked-language head", load_masked_head)
     check_length(text)
     tokens = encoder.tokenize(text)
-    words = _words_or_stop(tokens)
+    words = _labels_or_stop(tokens)
     if (session.GAP.get() or 0) >= len(words):
         del st.session_state[session.GAP]
-    named = {"format_func": words.__getitem__, "bind": "query-params"}
-    gap = _pick("Mask", range(len(words)), min(1, len(words) - 1), session.GAP, **named)
+    first = min(1, len(words) - 1)
+    gap = _pick("Mask", range(len(words)), first, session.GAP, format_func=words.__getitem__, bind="query-params")
     masked = encode_or_stop(encoder, replace_word(tokens, gap, head.mask_token), "The sentence")
     question = views.gap_question(head, masked, session.TARGET.get() or 0)
     token = question.answers["token"]
@@ -228,7 +232,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
 
 
 Ask = Callable[[Encoder, str], list[Question]]
-KINDS: dict[str, tuple[str, str, Ask]] = {  # its name, its first field, and what makes the questions
+KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the label of its first field, the function that asks
     "class": ("A class", "Sentence", _class),
     "pair": ("Query and document", "Query", _pair),
     "similarity": ("Two sentences", "Sentence A", _similarity),
@@ -238,7 +242,7 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # its name, its first field, and wha
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Which words make two texts similar, and how similar unrelated ones are: stored, or measured when the visitor asks."""
+    """Show which words make two texts similar, beside unrelated pairs: stored ones, or measured when the visitor asks."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -246,11 +250,11 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
         make, title = partial(made_once, "unrelated_pairs", encoder), "1,000 unrelated pairs ..."
         try:
             unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
-        except TextError as error:  # of an encoder that reads short texts only
+        except TextError as error:  # the encoder is too short for the labelled sentences
             show_error(error)
     make = partial(similar, encoder, first.sentence, second.sentence, unrelated=unrelated, code=this_page().python)
     costly = any(len(each.sentence.tokens) > SHORT for each in (first, second))
-    texts, names = zip(*((each.sentence.text, _words(each)) for each in (first, second)))
+    texts, names = zip(*((each.sentence.text, _labels(each.sentence)) for each in (first, second)))
     with place:
         found = cached(
             encoder, ("similar", *texts, unrelated is not None), lambda progress: make(progress=progress), "Hiding each word ...",
@@ -264,33 +268,29 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
             st.caption("One pass over some 700 sentences: a minute or two. What is measured is kept.")
 
 
-def _words(question: Question) -> list[str]:
-    return numbered([word.text for word in question.sentence.words])
-
-
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """The words of A and of B that the address hides, by their numbers."""
+    """The number of the word of A, and of B, that the address hides. names: the words of both as labels."""
     return [
-        _linked(key, own, "nothing hidden", f'The link hides "{{}}", which {name} hasn\'t got.')
-        for own, (name, key) in zip(names, session.HIDE.items())
+        _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} hasn\'t got.')
+        for labels, (name, key) in zip(names, session.HIDE.items())
     ]
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Keep the hidden words in the address."""
+    """Keep the hidden words in the address. given, from a browser: the figure's key, and a word of A and of B."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
-    for key, own, at in zip(session.HIDE.values(), names, hidden):
-        _link(key, own, at)
+    for key, labels, index in zip(session.HIDE.values(), names, hidden):
+        _link(key, labels, index)
     st.rerun(["two texts"])
 
 
 def show_words(panel: Panel) -> None:
-    """The words or the sentences, with the sentence open that the address names."""
-    shown = panel.live.data if panel.live else {}
-    places = [[row, at] for row, own in enumerate(shown["rows"]) for at in range(len(own["words"])) if "read" in own]
-    named = [f"{row + 1}.{at + 1}" for row, at in places]
+    """Show the words, or the sentences with the one opened that the address names."""
+    rows = panel.live.data["rows"] if panel.live else []
+    places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
+    named = [f"{n + 1}.{at + 1}" for n, at in places]
     opened = _linked(session.PASSAGE, named, "the leading one", "The link opens sentence {}, which isn't there.")
     if opened is not None and panel.live:
         panel = replace(panel, live=panel.live.changed(opened=places[opened]))
@@ -303,13 +303,13 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """The question's words (None: each), of long texts its sentences first; and heads, the chosen one run as well."""
+    """`explain` from the cache, the chosen head run as well. long: sentence by sentence first. words: None, all of them."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
     title = "Hiding each sentence, then the words of those that matter most ..." if long else "Hiding each word ..."
-    run = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
-    found = run(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
+    compute = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
+    found = compute(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
     if session.HEAD.get() is None or found.heads.isnan().all() or found.heads[head].isfinite():
         return found
     (without,) = cached(encoder, ("without", *key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]))
@@ -319,7 +319,7 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
 
 
 def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
-    """Lines of Python that ask the questions and draw the answers in a notebook."""
+    """The lines of "Copy as Python": they ask the questions and draw the answers in a notebook."""
     asked = []
     for question, each in found.items():
         texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)
@@ -338,31 +338,6 @@ def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
         *asked,
         "notebook.explained_words(found)",
     )
-
-
-def show_over_table(encoder: Encoder, question: Question) -> None:
-    """A table of sentences, and what is found over all of them."""
-    about = "One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text."
-    upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table of sentences", help=about)
-    if upload is None:
-        return
-    data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
-    key = ("over sentences", hashlib.sha256(data).hexdigest(), kind, *question.key)
-    try:
-        frame, broken = read_table(data, kind, searched=True)
-        make = partial(over_sentences, encoder, frame.set_index("line"), question.asked)
-        report: TargetReport = cached(
-            encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True
-        )
-    except (InputError, ValueError) as error:
-        show_error(error)
-        return
-    show_rejected(pd.concat([broken, report.rejected.rename(columns={"row": "line"})])[["line", "reason"]])
-    for panel, place in zip(views.over_sentences(report, question), side_by_side()):
-        with place:
-            show_panel(panel)
-    if report.note:
-        say(report.note)
 
 
 encoder = this_page().encoder
@@ -387,12 +362,9 @@ if any(each.notes for each in found.values()):
     panels = []
 else:
     chosen = session.HEAD.get() and this_page().head
-    panels = [views.heads(own, each, str(chosen or each.leading[0]), encoder.dtype) for own, each in found.items()]
+    panels = [views.heads(asked, each, str(chosen or each.leading[0]), encoder.dtype) for asked, each in found.items()]
 if len(first.answers):
     panels.append(views.answers(first))
 for panel, place in zip(panels, side_by_side(len(panels))):
     with place:
         show_panel(panel)
-if first.key[0] != "tag":  # of one word of this sentence
-    with st.expander("Over many of your sentences"):
-        show_over_table(encoder, first)

@@ -1,4 +1,4 @@
-"""Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
+"""Compare two encoders: one head of each on a sentence, and all heads of two checkpoints over many sentences."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,12 +26,12 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show where two checkpoints differ over the visitor's sentences, and that beside chance."""
+    """Show each head's distance between two checkpoints over the visitor's sentences, and the same beside chance."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
-    _, own, *_ = session.TABLE_READ.get()
+    _, table, *_ = session.TABLE_READ.get()
     built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
-    sentences = built_in if own is None else own["sentence"].astype(str)
+    sentences = built_in if table is None else table["sentence"].astype(str)
     with left, st.expander("Over which sentences"):
         typed = st.text_area(
             "Sentences, one a line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
@@ -57,7 +57,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
 
 
 def show_similarity(first: Encoder, second: Encoder, text: str, names: Sequence[str]) -> None:
-    """Show which pairs of words two sentence embedders weigh otherwise in the cosine of two texts."""
+    """Show the word pairs that two sentence embedders weigh differently in the cosine of two texts."""
     with st.expander("The cosine of two texts, pair by pair", key="similarity", on_change="rerun") as opened:
         if not opened.open:
             return
@@ -78,9 +78,8 @@ if second is None:
     st.info("Name a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
-compare = partial(why_no_counterparts, first, second)
 key = ("counterparts", encoder_key(second), first.reader, second.reader)
-why = cached(first, key, lambda _: compare())
+why = cached(first, key, lambda _: why_no_counterparts(first, second))
 partner = chosen
 if why:
     partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)

@@ -1,4 +1,4 @@
-"""Before attention: how a recurrent net passed words along, what attention does and costs instead, and what a mean loses."""
+"""Show how a recurrent net passed words along, what attention does instead and what it costs, and what a mean loses."""
 
 import pandas as pd
 import streamlit as st
@@ -21,7 +21,7 @@ LONGEST = 60  # words: every one is left out in turn
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """The sentence and the two words, counted from 1."""
+    """Draw the fields; return the sentence's words and the two chosen places, from 1."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         if st.session_state.get(key) not in places:
             st.session_state[key] = place
     with st.container(horizontal=True):
-        # Options are numbers and labels show the word: a select box prints its labels as they are.
+        # Options are numbers whose labels have the word: a select box doesn't take labels for Markdown.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
@@ -50,7 +50,7 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
-    """Draw the steps from one word to the other, one after the other, and attention's one step."""
+    """Draw the steps from one word to the other, animated in turn, and attention's single step."""
     steps = stop - start
     moving = "".join(
         f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)
@@ -76,6 +76,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
+    """Show the gradient and the share of the first word along the way, with sliders for the three networks."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
@@ -103,8 +104,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            # What is left at the second word, network by network.
-            ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
+            ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())  # at the second word
             chart = {
                 title: drawing(
                     lines, signal, "step", column, series="network", titles=("word", column), size=(400, 240), **looks
@@ -118,6 +118,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
 
 
 def show_costs() -> None:
+    """Show how many multiplications a layer needs, and on request how long it takes here."""
     st.markdown("#### What it costs")
     teaching.explain("query", "key", "score", "weight", "projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
@@ -149,7 +150,7 @@ def show_costs() -> None:
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """At which lengths the recurrence was quicker than attention's one product. table: milliseconds by way and words."""
+    """State at which lengths the recurrence was quicker than attention's one product. table: milliseconds by way and words."""
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
@@ -158,11 +159,12 @@ def verdict(table: pd.DataFrame) -> str:
 
 
 def show_forgetting() -> None:
+    """Show other values, and another order, that give the same context."""
     st.markdown("#### And what attention loses")
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()
     heavy, light = weights.topk(2).indices
-    moved[heavy] += weights[light]  # what the heavy value gains, weighed, the light one loses, weighed
+    moved[heavy] += weights[light]  # times its weight, one value gains as much as the other loses
     moved[light] -= weights[heavy]
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))

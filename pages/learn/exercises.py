@@ -1,4 +1,4 @@
-"""Five exercises, checked on the real kernel as soon as a number is changed."""
+"""Show five exercises, which the kernel checks at each change."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,16 +37,16 @@ TASKS = (
 
 
 class Given(NamedTuple):
-    """What an exercise's inputs give."""
+    """The result of an exercise's inputs."""
 
     right: bool
     said: str
     bars: dict[str, float]
-    changed: bool = True  # from what they hold at first
+    changed: bool  # True if the inputs differ from their first values
 
 
 def ask(number: int) -> Given:
-    """The inputs of one exercise, kept in the address, and what the kernel gives for them."""
+    """Draw the inputs of one exercise, which the address keeps, and compute their result."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:
@@ -96,8 +96,8 @@ def ask(number: int) -> Given:
 
 heading("Exercises")
 teaching.prose(
-    "From easy to hard. Each is computed by the kernel that runs on every page, as soon as you change something. What you chose "
-    "stands in the address: hand that in."
+    "From easy to hard. The kernel that runs on every page computes each one as soon as you change something. The address keeps "
+    "what you chose: hand that in."
 )
 teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
 st.html(Path(__file__).with_suffix(".html"), unsafe_allow_javascript=True)

@@ -1,4 +1,4 @@
-"""Trains a model of 777 parameters in seconds and shows it learn to attend: curves, a map, controls, an input to try."""
+"""Train a model of 777 parameters in seconds, and show how it learns to attend: curves, a map, controls, an input to try."""
 
 import time
 from collections.abc import Sequence
@@ -24,6 +24,7 @@ TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
 def choose() -> Settings:
+    """Draw the fields of the settings; return them."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -36,9 +37,9 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train, and show each epoch. Stop reruns the page, which ends this loop; the finished epochs are kept.
+    """Train, and show each epoch. "Stop" reruns the page, which ends the loop; the finished epochs are kept.
 
-    Training holds a place for costly work until it ends: a class trains one after another, and other pages keep running.
+    Training holds a place for costly work until it ends, so that a class trains one by one while other pages run.
     """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
@@ -58,7 +59,7 @@ def train(settings: Settings) -> None:
 
 
 def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
-    """Show a map (7, 7), and above it the weight from [CLS] to position 4."""
+    """Show a map (7, 7) below the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
     teaching.steps(name, f"[CLS] gives position 4 {given:.2f}{more}.", {title: chart}, width=370, key=key)

@@ -1,4 +1,4 @@
-"""Vectors of a plane as arrows: from the origin, or from where a word was to where it moved."""
+"""Draw vectors of a plane as arrows: from the origin, or from a word's place before to its place after."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,14 +9,15 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
 from selfattn.numbers import WEIGHT
 
-PLANE = 320  # pixels of a square plane
+PLANE = 320  # pixels of the plane's side
 HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
-    """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink.
+    """A chart of arrows from the origin to (x, y). Rows of kind `strong` are drawn in ink.
 
-    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side.
+    frame: x, y, kind, label and the column named by `thickness`, which sets the width. Arrows of one direction are drawn side
+    by side.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -28,7 +29,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         turn=_turns(frame["x"], frame["y"]),
         strong=frame["kind"] == strong,
         label=_shared_tips(frame),
-    ).sort_values("strong")  # drawn last, the strong arrow stays in sight on top of one that it equals
+    ).sort_values("strong")  # draw the strong arrow last, so that an equal one doesn't cover it
     domain = {"domain": _square(frame), "nice": False}
     origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
     tip = {"x": field("x1"), "y": field("y1")}
@@ -49,9 +50,9 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 
 
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
-    """Arrows from (x0, y0) to (x, y), dots where these are one, with a label at the tip: columns x0, y0, x, y, label, colour.
+    """A chart of arrows from (x0, y0) to (x, y), or dots if these are equal, with labels at the tips.
 
-    ends, titles: of both axes. Labels of one place are joined.
+    frame: x0, y0, x, y, label, colour. ends, titles: of both axes. Labels at one point are joined.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -70,7 +71,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Move arrows that point one way apart, and return each one's shift sideways."""
+    """The sideways shift (x, y) of each arrow that keeps arrows of one direction apart."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)
@@ -78,7 +79,7 @@ def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
-    """Degrees clockwise from straight up, as Vega turns a triangle."""
+    """Each direction in degrees clockwise from straight up, as Vega turns a triangle."""
     return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
 
 
@@ -90,7 +91,7 @@ def _square(frame: pd.DataFrame) -> list[float]:
 
 
 def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
-    """Names at the tips, above them or, for the strong arrow, below, so that neighbours stay apart; in a pale halo."""
+    """The layers of the labels, in a pale halo: above the tips, but below the strong arrow's, so that they stay apart."""
     look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
@@ -100,14 +101,10 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """The labels; arrows that end at one point share one label, so that none is printed over another."""
+    """The labels. Arrows that end at one point share one label, so that none is printed over another."""
     tips = frame.groupby(["x", "y"])
-    return (
-        tips["label"]
-        .transform(lambda own: ", ".join(dict.fromkeys(filter(None, own))))
-        .where(tips.cumcount() == 0, "")
-        .tolist()
-    )
+    joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
+    return joined.where(tips.cumcount() == 0, "").tolist()
 
 
 def _widths(values: pd.Series) -> list[float]:

@@ -1,4 +1,4 @@
-"""A short list as bars, with its numbers."""
+"""Draw a short list as bars with their numbers."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ def bar_list(
     width: int = 240,
     marked: int | None = None,
 ) -> Spec:
-    """Draw one horizontal bar per row, in the frame's order, with its number at the end; the largest is deep blue.
+    """One horizontal bar per row, in the frame's order, with its number at the end; the largest is deep blue.
 
     frame: columns "token" and `value`; NaN has neither bar nor number. number: a d3 format. domain: the ends of the scale (None:
     the values' own, with zero and room for the numbers). marked: the index of the deep blue row (None: of the largest value).

@@ -1,4 +1,4 @@
-"""Dots with their 95 % intervals on one scale, in groups with a heading, beside what guessing gives; of several encoders, too."""
+"""Draw dots with their 95 % intervals on one scale, in groups with headings, beside a dashed line for guessing."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,9 +9,9 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import SHARE
 
-ROW, BESIDE = 24, 13  # pixels of a line; added for each further dot on it
-LABEL, NUMBER = 170, 44  # pixels: of a label, and of the number beyond the last dot
-WIDTH = 760  # pixels, as it is drawn unless asked otherwise
+ROW, BESIDE = 24, 13  # pixels: the height of a line, and what each further dot on it adds
+LABEL, NUMBER = 170, 44  # pixels: the width of a label, and of the number right of the last dot
+WIDTH = 760  # pixels, the default
 
 
 def dots(
@@ -21,14 +21,13 @@ def dots(
     *,
     domain: tuple[float, float] = (0.0, 1.0),
     marked: Sequence[str] = (),
-    format: str = SHARE,
     width: int | None = None,
 ) -> Spec:
-    """A dot a row with its interval and its number; rows of one group and label share a line, each series in its own colour.
+    """One dot a row, with its interval and number. Rows of one group and label share a line; each series has a colour.
 
-    frame: group ("": no heading), label, series ("" where there is one), value, low, high (NaN: no interval), in the order drawn.
-    guess: the name and place of the dashed line. marked: labels in teal, where there is one series. width: of the
-    whole, in pixels; None: of the room that it has.
+    frame: group ("": no heading), label, series ("" if there is only one), value (a share), low, high (NaN: no interval), in the
+    order drawn. guess: the dashed line's name and value. domain: the ends of the axis. marked: labels in teal, if there is one
+    series. width: pixels; None, the width of the container.
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}
@@ -44,7 +43,7 @@ def dots(
     )  # fmt: skip
     low, high = domain
     y = {"y": field("at", axis=axis, scale=span(-0.7, len(lines) - 0.4, reverse=True))}
-    x_axis = {"title": None, "format": format, "tickCount": 5, "labelOverlap": True}
+    x_axis = {"title": None, "format": SHARE, "tickCount": 5, "labelOverlap": True}
     x = field("value", scale=span(low, high), axis=x_axis)
     if len(series) > 1:
         shades = dict(zip(series, (theme.effect[-1], theme.muted, theme.sentence_b)))
@@ -52,10 +51,9 @@ def dots(
         color = nominal("series", scale=hues(shades), legend=legend)
     else:
         color = either(f"indexof({[*marked]}, datum.label) >= 0", theme.effect[-1], theme.muted)
-    precise = ".1%" if format.endswith("%") else format
-    tooltip = [nominal("label", title=" "), *(field(name, format=precise) for name in ("value", "low", "high"))]
+    tooltip = [nominal("label", title=" "), *(field(name, format=".1%") for name in ("value", "low", "high"))]
     beyond = calculate(end="isValid(datum.high) ? max(datum.value, datum.high) : datum.value")
-    number = {**y, "x": field("end"), "text": field("value", format=format), "tooltip": tooltip}
+    number = {**y, "x": field("end"), "text": field("value", format=SHARE), "tooltip": tooltip}
     layers = [
         marks("rule", {**y, "x": field("low"), "x2": {"field": "high"}, "color": color}, strokeWidth=2),
         marks("point", {**y, "x": x, "color": color, "tooltip": tooltip}, filled=True, size=55, opacity=1),
@@ -75,11 +73,11 @@ def dots(
 
 
 def dot_rows(
-    labels: Iterable[str], own: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
+    labels: Iterable[str], frame: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
 ) -> pd.DataFrame:
-    """Rows of a frame for `dots`. own: the column `value`, and low and high where they are known."""
+    """Rows for `dots`, one a label. frame: has the column `value`, and low and high if there are intervals."""
     rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
-    known = own.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
+    known = frame.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
     return rows.join(known.reset_index(drop=True))
 
 
@@ -88,7 +86,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def _lines(frame: pd.DataFrame) -> list[tuple[str, str | None]]:
-    """Each line's group and label in order; a heading has no label."""
+    """The group and label of each line, in order. A heading's label is None."""
     lines: dict[tuple[str, str | None], None] = {}
     for group, label, _ in _keys(frame):
         if group:

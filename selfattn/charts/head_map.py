@@ -1,6 +1,6 @@
-"""All heads at once: layers x heads coloured by one number, and the grid of all their maps.
+"""Draw all heads: layers x heads coloured by one number, and the grid of all their maps.
 
-On a page the grid of maps is the component `heads`, which cuts each map from `one_picture`.
+On a page the component `heads` draws the grid; it cuts each map from `one_picture`.
 """
 
 from collections.abc import Iterable
@@ -13,15 +13,11 @@ from selfattn.charts.theme import SWATCHES, Theme
 from selfattn.charts.vega import Spec, field, layered, marks, nominal, picture, scale, see_through
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting, plain
 
-PIXELS = 1_000_000  # most pixels of one_picture
+PIXELS = 1_000_000  # pixels of one_picture, at most
 HOW = "how"  # the column that says which heads are exact
-WIDTH = 490  # pixels of the page
-GAP, STRIP, LEFT, TOP = (
-    4,
-    9,
-    30,
-    20,
-)  # pixels: between maps, a bar and the space above it, and the names of layers and heads
+WIDTH = 490  # pixels
+GAP, STRIP = 4, 9  # pixels: between maps; a bar with the space above it
+LEFT, TOP = 30, 20  # pixels for the names of layers and of heads
 
 
 def head_map(
@@ -33,7 +29,7 @@ def head_map(
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
 ) -> Spec:
-    """Draw layers x heads, coloured by one measure, with the chosen head outlined.
+    """A map of layers x heads, coloured by one measure, with the chosen head outlined.
 
     frame: tidy_tables.heads_frame (layer, head, name, measures).
     """
@@ -79,7 +75,7 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every map (n, n) small, above a bar as long as its head's measure, brown below 0; the chosen head in a frame.
+    """Every head's map (n, n), small, above a bar for its measure (brown below 0); the chosen head has a frame.
 
     frame: layer, head, name and measures (tidy_tables.heads_frame), in the order of the maps. title: the measure's name in words.
     """
@@ -119,7 +115,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
-    """Compose all maps, in reading order, `side` pixels each without gaps, as a PNG in a data URI. Its opacity is the weight."""
+    """All maps in reading order, `side` pixels each without gaps, as a PNG in a data URI. The opacity is the weight."""
     tiles = [thumbnail(weights, side) for weights in maps]
     rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     return see_through(np.vstack(rows))

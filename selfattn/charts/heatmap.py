@@ -1,7 +1,7 @@
-"""A matrix as coloured cells: rows are queries ("from"), columns keys ("to").
+"""Draw a matrix as coloured cells: rows are queries ("from"), columns keys ("to").
 
-Cells are keyed on position with the token as label, because words repeat. Up to CELLS rows every cell is a mark of its own;
-above, the map is one image with a transparent band a row, which paints in the same time at any length.
+Positions identify cells and tokens label them, because words repeat. Up to CELLS rows each cell is a mark. A larger map is one
+image with a transparent band for each row, which paints in the same time at any length.
 """
 
 import math
@@ -17,9 +17,9 @@ from selfattn.charts.vega import Spec, backdrop, calculate, either, field, layer
 from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64
-ROUNDING = 1e-3  # numbers below this are differences by rounding, and need a power of ten
-LIMIT, LETTER, GAP = 90, 7, 8  # pixels of a label at most, of a letter about, and between a label and the map
-DARK_CELL = 0.6  # of the maximum: light numbers above it. In the dark look the ramp runs the other way
+ROUNDING = 1e-3  # a smaller maximum comes from rounding, and is written with a power of ten
+LIMIT, LETTER, GAP = 90, 7, 8  # pixels: a label at most, a letter on average, between a label and the map
+DARK_CELL = 0.6  # share of the maximum: above it a number has the background's colour
 
 
 def heatmap(
@@ -42,15 +42,15 @@ def heatmap(
     numbers: str | Sequence[str] | None = WEIGHT,
     names: tuple[str, str] = ("from", "to"),
 ) -> Spec:
-    """A matrix (n, m), tensor or array, with the texts of its rows and columns (None: the rows' again).
+    """A chart of a matrix (n, m), tensor or array. rows, columns: the labels (columns None: as the rows).
 
-    kind: the colours, "weights" from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest).
-    marked: neighbouring rows that get an outline. NaN is not drawn; with `cell` it is an empty frame.
+    kind: the colours; "weights" go from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest
+    absolute number). marked: neighbouring rows to outline. NaN has no cell; with `cell` it has an empty frame.
 
-    With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
-    number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
-    letters: pixels of the labels of few rows. ends: names of what numbers above 0 are more in, and those below.
-    beside: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
+    cell: the pixels of a cell, or (across, down). It makes a small table: each cell has its number in the d3 format `numbers`,
+    or a text of that list (row by row), or nothing (None). Without it the chart is a map `size` pixels wide. letters: pixels of
+    the labels, if there are few. ends: the encoders that have more where numbers are above 0, and below. beside: the labels of
+    all maps side by side, this one's too; their cells then have one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -71,10 +71,10 @@ def heatmap(
         height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", **SWATCHES, "format": short}
         axes = token_axes(rows, columns, names, beside, letters)
-    printed = cell and isinstance(numbers, str)  # a legend would say them twice
+    printed = cell and isinstance(numbers, str)  # cells with numbers need no legend
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
-    if ends:  # a swatch for each colour of the ramp, a number at its ends and its middle
+    if ends:  # one swatch for each colour of the ramp, with numbers at the ends and in the middle
         bar["title"] = [f"{sign} more in {name}" for sign, name in zip("+−", ends)]
         bar["values"] = np.linspace(-maximum, maximum, len(theme.signed)).tolist()
         bar["labelExpr"] = f"abs(abs(datum.value) / {maximum} - 0.5) < 0.1 ? '' : {bar['labelExpr']}"
@@ -87,7 +87,7 @@ def heatmap(
         layers, datasets = _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke)
     else:
         layers, datasets = _image(matrix, rows, columns, axes, shades, theme, kind, maximum)
-        if beside:  # not over the whole plot
+        if beside:  # the map doesn't fill the plot
             layers[0]["mark"]["width"] = size * len(columns) / most
     if cell and np.isnan(matrix).any():
         datasets["empty"] = [{"x": int(j), "y": int(i)} for i, j in np.argwhere(np.isnan(matrix))]
@@ -103,10 +103,10 @@ def heatmap(
         datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
         edges = {**_whole_width(len(columns)), "y": field("low"), "y2": {"field": "high"}}
         layers.append(marks("rect", edges, "marked", fillOpacity=0, stroke=theme.ink, strokeWidth=2))
-    for layer in layers:  # one without the axis would bring in Vega's own, which drops labels
+    for layer in layers:  # a layer without the axis would add Vega's default, which drops labels
         for channel in "xy":
             layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
-    if beside:  # labels stand out beyond the plot, in each map by their own length: an unseen line goes as far in all
+    if beside:  # labels reach beyond each plot by different lengths: an invisible line makes them equal
         datasets["reach"] = [{"line": 0}]
         line = {"x": {"value": 0}, "x2": {"value": size + LIMIT / 2}, "y": {"value": 0}}
         layers.append(marks("rule", line, "reach", opacity=0))
@@ -121,7 +121,7 @@ def token_axes(
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
-    """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
+    """The channels x and y of a map. If there are many labels, only some are shown, evenly."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
 
@@ -178,7 +178,7 @@ def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:
-    """The map as one picture, with a transparent band a row that tells the row's five largest numbers."""
+    """The map as one picture, with a transparent band for each row whose tooltip has the row's five largest numbers."""
     known = np.nan_to_num(matrix)
     largest = [[j for j in row[:5] if np.isfinite(matrix[i, j])] for i, row in enumerate(np.argsort(-np.abs(known), 1))]
     frame = pd.DataFrame(
@@ -203,7 +203,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """A matrix as a PNG in a data URI, one pixel a cell, in the theme's colours; NaN has the colour of 0."""
+    """The matrix as a PNG in a data URI, one pixel a cell, in the theme's colours. NaN has the colour of 0."""
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))

@@ -1,4 +1,4 @@
-"""The way of one word to another: through a recurrence word by word, by attention in one arc."""
+"""Draw how one word reaches another: word by word through a recurrence, in one arc by attention."""
 
 import math
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
 
-POINTS = 16  # of an arc
-TOP = 3.2  # of the long arc; a hop's is 1
+POINTS = 16  # straight pieces of an arc
+TOP = 3.2  # the height of the long arc; a hop's is 1
 
 
 def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], theme: Theme, width: int = 1000) -> Spec:
-    """Hops from word `start` to word `stop` (from 0, start < stop), and one arc over them.
+    """Hops from word `start` to word `stop` (from 0, start < stop), below one arc.
 
-    left: by hop, how much of the first word is left where it lands, 0 to 1: the hop's thickness.
+    left: for each hop, the share of the first word that is left after it, 0 to 1; it sets the hop's thickness.
     """
     hop = [
         {"hop": at, "x": at + t, "y": math.sin(math.pi * t), "left": share, "width": 1 + 7 * share}

@@ -1,4 +1,4 @@
-"""The kernel figure as a still picture: the data of the component `kernel` in columns, the row of the largest weight lit."""
+"""Draw the data of the component `kernel` as a still picture: steps in columns, the row of the largest weight lit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,24 +12,24 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, picture
 
 Data = Mapping[str, Any]
-WIDTH = 1100  # pixels, as it is shown at first
-NARROW = 640  # below, there is no room for strips
+WIDTH = 1100  # pixels, the default
+NARROW = 640  # pixels: a narrower figure has no room for strips
 ROW, GAP = 22, 14  # pixels: a token's row; between columns
 TITLE, TEXT, SMALL = 18, 13, 12  # pixels of letters
-CELL, EDGE = 8, 1  # pixels of a strip's image: a cell, and what parts two
-FEW = 4  # numbers: a strip of so few prints them
-PALE = 0.5  # bars of rows that aren't lit
+CELL, EDGE = 8, 1  # pixels of a strip's image: a cell, and the edge between two
+FEW = 4  # a strip of at most so many numbers prints them
+PALE = 0.5  # the opacity of bars in rows that aren't lit
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """The figure `width` pixels wide; without strips below 640."""
+    """The figure, `width` pixels wide; it has no strips below 640 pixels."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
 
 
 class _Figure:
-    """The drawing so far; y: where it goes on."""
+    """The drawing so far. y: the top of its next part."""
 
     def __init__(self, data: Data, theme: Theme, width: int) -> None:
         self.data, self.theme, self.width, self.sheet, self.y = data, theme, width, Sheet(theme), 0.0
@@ -54,9 +54,9 @@ class _Figure:
         )
         self.left, x = {}, self.token + GAP
         for column in self.columns:
-            own = number * (2.6 if column["kind"] == "strip" else 1)
-            self.left[column["id"]] = (x, own)
-            x += own + GAP
+            wide = number * (2.6 if column["kind"] == "strip" else 1)
+            self.left[column["id"]] = (x, wide)
+            x += wide + GAP
 
     def draw(self) -> None:
         for side, finding in zip(self.data["sides"], self.data["findings"]):
@@ -88,11 +88,12 @@ class _Figure:
         lit = max(side["rows"], key=lambda row: read(row["fine"]))
         top = self.y
         for row in [*side["rows"], *([side["rest"]] if side["rest"] else [])]:
-            own = row.get("at") == side["query"]["at"] or row.get("word", False)
+            colored = row.get("at") == side["query"]["at"] or row.get("word", False)
             muted = row.get("special", True) or row.get("hidden", False)
             if row is lit:
                 sheet.rect(0, self.y, self.width, self.y + ROW, self.theme.grid, opacity=0.6, at=row["at"])
-            self._label(row["text"], color if own else self.theme.muted if muted else "", bold=own or row is lit)
+            hue = color if colored else self.theme.muted if muted else ""
+            self._label(row["text"], hue, bold=colored or row is lit)
             for column in self.columns:
                 if (text := row["cells"].get(column["id"])) is not None:
                     self._number(column, text, row is lit)
@@ -130,7 +131,7 @@ class _Figure:
         self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
-        """Strips one under the other as an image, from `top` or here on; of few numbers with these."""
+        """Draw strips below one another as one image, from `top` (None: from here). Strips of few numbers print them."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
@@ -158,7 +159,7 @@ class _Figure:
 
 
 def _sums(side: Data) -> dict[str, str]:
-    """By column, as printed."""
+    """The printed sums, by column."""
     return {
         column: f"{'Σ' if column in ('exponential', 'weight') else 'max'} {text}"
         for column, text in side["sums"].items()
@@ -170,10 +171,10 @@ def _name(side: Data) -> str:
 
 
 def read(text: str) -> float:
-    """A printed number; "<0.0001" is 0."""
+    """The number of a printed text; "<0.0001" is 0."""
     return 0.0 if text.startswith("<") else float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def raised(text: str) -> str:
-    """A text whose "e^x" has its exponent raised."""
+    """The text with "e^x" written with a raised exponent."""
     return text.replace("e^x", "eˣ")

@@ -1,4 +1,4 @@
-"""The texts of a chart: token labels along an axis, words inside a Vega expression, and what a drawing may hold of either."""
+"""Prepare the texts of a chart: labels of an axis, words in a Vega expression, characters that XML allows, text direction."""
 
 import json
 import re
@@ -8,11 +8,11 @@ from typing import Any
 
 import regex
 
-LABELS = 45  # more token labels than this are thinned, evenly
+LABELS = 45  # token labels of an axis; more are thinned evenly
 
 
 def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> dict[str, Any]:
-    """An axis of positions 0, 1 ... with texts in their place: of every few of them, where they are many."""
+    """An axis of positions 0, 1 ... that shows texts instead. every: 2 shows every second text."""
     spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
     places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
     return {**places, "title": None, "grid": False, **more}
@@ -28,7 +28,7 @@ _WIDTHS = (
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """The pixels of a text: as in DejaVu Sans, elsewhere about; marks take none, East Asian characters a square."""
+    """The width of a text in pixels: exact in DejaVu Sans for ASCII, else approximate. size: pixels of letters."""
     return size * sum(map(_em, text)) * (1.13 if bold else 1.0)
 
 
@@ -42,9 +42,9 @@ def _em(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 
-# Words of a visitor's sentence inside a Vega expression, as in an axis's `labelExpr`. Vega 6 takes a string constant that
-# is spelled "if", or like a property that every JavaScript object has ("constructor", "toString"), for a name and then
-# draws nothing at all. Such words are spelled letter by letter.
+# Words of a visitor's sentence inside a Vega expression, such as an axis's `labelExpr`. Vega 6 takes a string constant "if", or
+# one named like a property of every JavaScript object ("constructor", "toString"), for a name, and then draws nothing at all.
+# So such words are spelled letter by letter.
 
 TAKEN_FOR_NAMES = frozenset(
     [
@@ -63,20 +63,19 @@ def _constant(word: str) -> str:
     return "+".join(map(json.dumps, word if word in TAKEN_FOR_NAMES else [drawable(word)]))
 
 
-# Text that a drawing may hold. A chart is drawn by way of XML, which forbids most control characters; vl-convert measures
-# text through XML too, and there a forbidden character ends the whole process instead of raising. So every string of a
-# chart goes through here before it is drawn.
+# Characters that a drawing may hold. Charts are drawn through XML, which forbids most control characters; in vl-convert a
+# forbidden character ends the process instead of raising. So every string of a chart goes through here before it is drawn.
 
 REPLACEMENT = "\ufffd"
 
-# What is left out of Char in https://www.w3.org/TR/xml/#charsets.
+# The characters outside Char in https://www.w3.org/TR/xml/#charsets.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _TITLES = {"title", "text", "subtitle"}
 
 
 def drawable(text: str) -> str:
-    """The text with each character that XML forbids replaced by U+FFFD, the replacement character."""
+    """The text with each character that XML forbids replaced by U+FFFD."""
     return _FORBIDDEN.sub(REPLACEMENT, text)
 
 
@@ -92,12 +91,12 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
-# Text from right to left inside a line from left to right: without isolates a number beside a Hebrew word changes its place.
+# Right-to-left text in a left-to-right line: without isolates, a number beside a Hebrew word changes its place.
 # https://www.w3.org/TR/string-meta/, UAX #9.
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
 _FIRST_STRONG = regex.compile(rf"{_RIGHT}|[\p{{Bidi_Class=L}}]")
-# What is isolated already, or words from right to left with no more than a space or a joiner between them.
+# Text that is isolated already, or right-to-left words with at most a space or a joiner between them.
 _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ '’\-\u200b-\u200f](?={_RIGHT}))*")
 
 
@@ -108,17 +107,17 @@ def right_to_left(text: str) -> bool:
 
 
 def isolated(text: str) -> str:
-    """A sentence that may run from right to left, to be put into a line of its own or of English."""
+    """The sentence, inside isolates if it runs from right to left, so that it can be part of an English line."""
     return f"\u2068{text}\u2069" if right_to_left(text) else text
 
 
 def isolated_words(line: str) -> str:
-    """A line of English in which words from right to left keep to themselves, and the numbers after them to their right."""
+    """The English line with each right-to-left run inside isolates, so that numbers after it keep their place."""
     return _RUN.sub(lambda run: run[0] if run[0][0] == "\u2068" else f"\u2068{run[0]}\u2069", line)
 
 
 def unlimited_spec(spec: Any) -> Any:
-    """A Vega-Lite spec in which no label is cut for its length, by the chart's own limits or by Vega's."""
+    """The Vega-Lite spec without limits on the length of labels, its own or Vega's defaults."""
     free = json.loads(re.sub(r'"(limit|labelLimit|titleLimit|subtitleLimit)": [\d.]+', r'"\1": 0', json.dumps(spec)))
     config = free.setdefault("config", {})
     for part in ("axis", "legend", "header"):

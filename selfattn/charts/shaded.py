@@ -1,4 +1,4 @@
-"""Sentences whose words are tinted by a number, as one picture; drawn from the data of the component `shaded`."""
+"""Draw the data of the component `shaded` as one picture: sentences whose words are tinted by a number."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from selfattn.charts.sheet import Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
-WIDTH = 760  # pixels, as it is drawn unless asked otherwise
+WIDTH = 760  # pixels, the default
 FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # pixels of letters
-LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next, between two sentences
-TALL = 36  # pixels of the largest effect of a sentence, up and down
+LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next; between two sentences
+TALL = 36  # pixels of the largest effect of a sentence, above and below 0
 
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """All rows, one beneath the other, `width` pixels wide."""
+    """The picture of all rows, one below the other, `width` pixels wide."""
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     if finding := data.get("finding"):
@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Each sentence's effect over its place, in its band of noise. y: of the top."""
+    """Draw each sentence's effect at its place in the text, in its band of noise. Returns the y below; y: the top."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,29 +55,20 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A sentence as words, its number beneath the first."""
-    numbers = [sentence["number"]] if sentence["kind"] == "named" else [""]
+    """A sentence as words. The first has the number of a named sentence."""
+    number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
-    return [{**words[0], "number": numbers[0], "gap": sentence["gap"]}, *words[1:]] if words else []
+    return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """One word with its number. ramp: the colours, from the deepest below 0 to the deepest above; y, number: baselines."""
+    """Draw a word with its number. ramp: five colours, from the lowest number to the highest. y, number: baselines."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":
         color, said = (ramp[1] if depth < 0 else ramp[3]) if depth else theme.grid, word.get("tip", "")
-        sheet.rect(
-            x - 2,
-            y - size,
-            x + one.wide + 2,
-            y + 5,
-            color,
-            opacity=abs(depth) or 1,
-            said=said,
-            what="word",
-            value=depth,
-        )
+        ground = (x - 2, y - size, x + one.wide + 2, y + 5)
+        sheet.rect(*ground, color, opacity=abs(depth) or 1, said=said, what="word", value=depth)
     if chosen:
         sheet.rule(x, y + 5, x + one.wide, y + 5, theme.ink, 2)
     sheet.text(x, y, word["text"], size, theme.ink, bold=chosen)

@@ -1,4 +1,4 @@
-"""A drawing placed in pixels, as one Vega-Lite chart: rectangles, images, lines, paths, points and texts, in this order."""
+"""Draw by pixels into one Vega-Lite chart: rectangles, images, rules, paths, points and texts, in this order."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -14,7 +14,7 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """Marks by their pixels, y downwards. `more` is kept in a mark's record: what it shows, `value`, `said` (its tooltip)."""
+    """Marks placed by pixels, y downwards. `more` goes into a mark's record: `said` is its tooltip, `value` what it shows."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
@@ -45,7 +45,7 @@ class Sheet:
         )
 
     def image(self, x: float, y: float, width: float, height: float, url: str) -> None:
-        """A picture from this corner on; its pixels keep their edges."""
+        """A picture with its top left corner at x, y; its pixels keep sharp edges."""
         self._images.append({**_rounded({"x": x, "y": y, "width": width, "height": height}), "url": url})
 
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
@@ -73,15 +73,10 @@ class Sheet:
         turn: float = 0,
         **more: Any,
     ) -> None:
-        """A circle, or another of Vega's shapes, turned by so many degrees."""
-        look = {
-            "size": round(3.1416 * radius**2, 1),
-            "color": color,
-            "stroke": stroke,
-            "line": line,
-            "opacity": opacity,
-        }
-        self._points.append({**_rounded({"x": x, "y": y}), **look, "shape": shape, "angle": round(turn, 1), **more})
+        """A circle, or another of Vega's shapes. turn: degrees clockwise."""
+        look = {"color": color, "stroke": stroke, "line": line, "opacity": opacity, "shape": shape}
+        area, angle = round(3.1416 * radius**2, 1), round(turn, 1)
+        self._points.append({**_rounded({"x": x, "y": y}), "size": area, **look, "angle": angle, **more})
 
     def text(
         self,
@@ -103,14 +98,14 @@ class Sheet:
     def lines(
         self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
     ) -> float:
-        """Lines of text, the first on the baseline y; returns the baseline after the last."""
+        """Lines of text, the first on the baseline y. Returns the baseline after the last."""
         for text in texts:
             self.text(x, y, text, size, color, bold=bold)
             y += round(1.4 * size)
         return y
 
     def drawn(self, width: float, height: float) -> Spec:
-        """The whole as a chart of this size."""
+        """The drawing as a chart of this size in pixels."""
         x = field("x", axis=None, scale={"domain": [0, width], "nice": False, "zero": False})
         y = field("y", axis=None, scale={"domain": [0, height], "nice": False, "zero": False, "reverse": True})
         place, box = {"x": x, "y": y}, {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}

@@ -1,4 +1,4 @@
-"""Vectors as strips of coloured cells, and one product of two vectors written out, term by term."""
+"""Draw vectors as strips of coloured cells, and one product of two vectors term by term."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, field, marks, scale
 
 WIDTH = 470  # pixels
-LEFT, CELL, STEP, TITLE = 24, 16, 20, 32  # of the names, a strip, from strip to strip, a group's title
-ROW = 24  # of a term
-FACTORS, PRODUCT = 4, 3  # decimals
+LEFT, CELL, STEP, TITLE = 24, 16, 20, 32  # pixels: the names, a strip, from strip to strip, a group's title
+ROW = 24  # pixels of a term's line
+FACTORS, PRODUCT = 4, 3  # decimals of a term's factors, and of its product
 
 
 @dataclass(frozen=True)
 class Strip:
-    """One vector."""
+    """One vector, drawn as a strip of cells."""
 
-    name: str  # at its left: "A"
+    name: str  # left of the strip: "A"
     values: Sequence[float]
-    color: str  # of the name
-    end: str = ""  # at its right: its length
+    color: str  # the name's
+    end: str = ""  # right of the strip: the vector's length
 
 
 def strips(
@@ -33,20 +33,20 @@ def strips(
     *,
     together: bool = False,
     marked: tuple[int, int] | None = None,
-    width: int = WIDTH,
 ) -> Spec:
-    """Draw vectors, each a strip with a cell a number, red below 0 and blue above; those of a group beneath one title.
+    """Groups of strips, each with a title. A cell is one number, red below 0 and blue above.
 
-    The deepest colour is a group's largest number, or with `together` the largest of all. marked: a group by its
-    number, and a dimension to outline in its strips.
+    The deepest colour is a group's largest number, or with `together` the largest of all. marked: the index of a group, and of
+    the dimension to outline in its strips.
     """
-    right = width - (56 if any(strip.end for _, own in groups for strip in own) else 0)
-    largest = [max(abs(value) for strip in own for value in strip.values) or 1.0 for _, own in groups]
-    sheet, cells, places, y = Sheet(theme), [], [], 0.0  # of each strip its top, a cell's width, and the largest number
-    for at, (title, own) in enumerate(groups):
+    right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
+    largest = [max(abs(value) for strip in group for value in strip.values) or 1.0 for _, group in groups]
+    sheet, cells, y = Sheet(theme), [], 0.0
+    places = []  # each strip's top, the width of its cells, and the number with the deepest colour
+    for at, (title, group) in enumerate(groups):
         sheet.text(LEFT, y + TITLE - 14, title, color=theme.muted)
         y += TITLE - 6
-        for strip in own:
+        for strip in group:
             cell, base = (right - LEFT) / len(strip.values), y + 13
             cells += [{"strip": len(places), "i": i, "v": float(f"{v:.6g}")} for i, v in enumerate(strip.values)]
             places.append((y, cell, max(largest) if together else largest[at]))
@@ -56,7 +56,7 @@ def strips(
                 x = LEFT + marked[1] * cell
                 sheet.rect(x, y - 1, x + cell, y + CELL + 1, NONE, stroke=theme.ink, line=1.5)
             y += STEP
-    spec = sheet.drawn(width, y)
+    spec = sheet.drawn(WIDTH, y)
     tops, widths, most = (f"{[each[at] for each in places]}[datum.strip]" for at in range(3))
     edges = {"x": f"{LEFT} + datum.i * {widths}", "x2": f"datum.x + {widths}", "y": tops, "y2": f"datum.y + {CELL}"}
     encoding = {key: spec["layer"][0]["encoding"][key] for key in edges} | {
@@ -69,9 +69,9 @@ def strips(
 
 
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
-    """Draw a sum of products: a line for each of `terms`, one for the rest, one for the bias, and their sum.
+    """A sum of products: one line for each of `terms`, for the rest, for the bias, and for the sum.
 
-    terms: columns dimension, first, second, product. rest: what the products that aren't drawn add up to. names: of the first
+    terms: columns dimension, first, second, product. rest: the sum of the products that have no line. names: of the first
     factor, the second, the rest and the sum.
     """
     first, second, others, whole = map(drawable, names)

@@ -1,9 +1,8 @@
-"""The colours and the type of every chart, light and dark: few colours, each with one fixed meaning everywhere.
+"""Define the colours and type of every chart, light and dark: few colours, each with one meaning everywhere.
 
-Sentence A is violet and sentence B orange (the two ends of ColorBrewer's PuOr, safe for the colour-blind); weights run
-from the page's background to deep blue; signed values from red over the background to blue; the effect of removing a
-head from brown over the background to teal, what only runs from 0 as a share of a way in the teal half; the chosen word
-always has an outline in ink.
+Sentence A is violet and sentence B orange, the two ends of ColorBrewer's PuOr, safe for the colour-blind. Weights run from the
+background to deep blue, signed values from red over the background to blue, effects from brown over the background to teal.
+Shares of a way, which start at 0, have the teal half. The chosen word is outlined in ink.
 """
 
 from dataclasses import dataclass
@@ -18,12 +17,12 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """One of the two looks. Ramps go from low to high; the middle of a diverging ramp is the background."""
+    """The colours of one look. Ramps go from low to high; the middle of a diverging ramp is the background."""
 
     name: str  # "light" or "dark"
     background: str
     panel: str  # a surface set apart from the background
-    ink: str  # text, and the outline of what is chosen
+    ink: str  # text, and the outline of the chosen word or head
     muted: str  # secondary text and axis labels
     grid: str
     sentence_a: str
@@ -33,7 +32,7 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """The colour of sentence "A" or "B"; of neither the muted one."""
+        """The colour of sentence "A" or "B"; for any other name the muted colour."""
         return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
@@ -78,7 +77,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # No label is dropped, in any layer: where there are too many, the chart itself thins them (labels.label_axis).
+        # Vega drops no label in any layer; if there are too many, the chart itself thins them (labels.label_axis).
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,

@@ -1,4 +1,4 @@
-"""Two encoders: differences as bars, to the right where there is more in the first."""
+"""Draw the differences of two encoders as bars, to the right if the first has more."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,18 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL, ROW = 400, (24, 68)  # pixels of all bars, as of the map beside them, and the least and the most of one
+TALL, ROW = 400, (24, 68)  # pixels: all bars together, as tall as the map beside them; one bar, at least and at most
 NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
-WIDTH = 552  # pixels, as they are drawn unless asked otherwise
+WIDTH = 552  # pixels, the default
 
 
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw first minus second as bars, above 0 to the right, in the colours that end a map's; the largest one's label is bold.
+    """Bars of first minus second, to the right above 0, in the outermost colours of the map; the largest one's label is bold.
 
-    frame: label, first, second, difference. names: of the first and the second. places: decimals of the numbers. width: of the
-    whole, in pixels; None: of the room that it has.
+    frame: label, first, second, difference. names: of the first and the second. places: decimals of the numbers. width: pixels;
+    None, the width of the container.
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

@@ -1,7 +1,7 @@
-"""All that knows Vega-Lite: the parts a chart is put together from, and numbers read back from it; its texts: labels.py.
+"""Build Vega-Lite charts from parts, and read their numbers back. labels.py prepares their texts.
 
-A chart is a plain dict, complete with its look: a page draws a dozen at every move of the slider, and building one with
-Altair takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
+A chart is a plain dict that includes its look: a page draws a dozen at each move of a slider, and Altair takes 20 to 100 ms to
+build one. `selfattn.notebook` returns them as Altair charts.
 """
 
 import base64
@@ -22,32 +22,32 @@ PNG_URI = "data:image/png;base64,"
 
 Spec = dict[str, Any]  # Vega-Lite
 
-# A chart as a whole
+# Whole charts
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """The chart complete, in this look. "pad": the given width and height are the plot's own, and axes go around it."""
-    whole = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
-    return {**whole, **spec}
+    """The spec with schema and look. "pad" means that width and height are the plot's own, without its axes."""
+    common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
+    return {**common, **spec}
 
 
 def layered(
     layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
 ) -> Spec:
-    """A complete chart of layers over datasets by name, frames or records. more: its data, title, params ..."""
+    """A complete chart of layers. datasets: frames or records, by name. more: the chart's data, title, params ..."""
     data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """The chart `width` pixels wide, axes included; None: as wide as the room that a page gives it, elsewhere its own width."""
+    """The chart `width` pixels wide, axes included. None: the width of the page's container, or outside a page its own width."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
 
 
 def beside(*charts: Spec) -> Spec:
-    """Complete charts side by side, as one: one scale of colours and one legend for all."""
+    """Complete charts side by side as one chart, with one colour scale and one legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
@@ -55,9 +55,9 @@ NARROW = 760  # pixels of a window that has no room for charts side by side
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Complete charts below their titles, `columns` in a row (0: all); in a narrow window one below the other.
+    """Complete charts below their titles, `columns` in a row (0: all in one), below one another in a narrow window.
 
-    Vega-Lite hands `init`, `on` and the signal to Vega as they are; its schema doesn't know them.
+    Vega-Lite passes `init`, `on` and the signal on to Vega; its own schema doesn't have them.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}
@@ -76,7 +76,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """Make a chart fit inside another: put its records and its size in the places that use them."""
+    """The chart as a part of another: its records and its size replace references to them."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -86,18 +86,18 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        if len(part) == 1 and part.get("expr") in ("width", "height"):  # inside another these are the whole figure's
+        if len(part) == 1 and part.get("expr") in ("width", "height"):  # in a part these would be the whole figure's
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
 
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
 
 
-# Its parts
+# Parts of a chart
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite."""
+    """The frame's rows as JSON values: plain numbers and texts, None for a number that isn't finite."""
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":
@@ -106,7 +106,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """A layer of marks of one kind. data: the dataset they draw ("": the chart's own)."""
+    """A layer of marks of one kind. data: the name of their dataset ("": the chart's own)."""
     layer = {"mark": {"type": kind, **look}, "encoding": encoding}
     if data:
         layer["data"] = {"name": data}
@@ -114,12 +114,12 @@ def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] =
 
 
 def field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
-    """A channel that shows a column, or an entry of a tooltip."""
+    """A channel, or an entry of a tooltip, that shows a column of numbers, or of another kind."""
     return {"field": name, "type": kind, **more}
 
 
 def nominal(name: str, **more: Any) -> Spec:
-    """A channel that shows a column of texts, or such an entry of a tooltip."""
+    """A channel, or an entry of a tooltip, that shows a column of texts."""
     return field(name, "nominal", **more)
 
 
@@ -129,19 +129,19 @@ def calculate(**fields: str) -> list[Spec]:
 
 
 def either(test: str, value: Any, otherwise: Any) -> Spec:
-    """A channel with one value where a Vega expression holds and another where it doesn't."""
+    """A channel with one value if a Vega expression is true and another if it isn't."""
     return {"condition": {"test": test, "value": value}, "value": otherwise}
 
 
 def span(*domain: float, reverse: bool = False) -> Spec:
-    """An axis's scale from one number to another, exactly."""
+    """A scale of an axis with exactly these ends."""
     return {"domain": list(domain), "nice": False, "zero": False, **({"reverse": True} if reverse else {})}
 
 
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
     """The fixed colour scale of a kind of number: "weights" and "shares" from 0, "signed" and "effect" centred on 0.
 
-    Between the stops Vega would go through hues (white to blue by way of cyan); RGB goes straight.
+    Vega would interpolate through other hues (white to blue through cyan); RGB doesn't.
     """
     colors = list(theme.effect[2:] if kind == "shares" else getattr(theme, kind))
     low = -maximum if kind in ("signed", "effect") else 0.0
@@ -150,12 +150,12 @@ def scale(theme: Theme, kind: str, maximum: float) -> Spec:
 
 
 def hues(colors: dict[str, str]) -> Spec:
-    """The colour scale of named things, in this order."""
+    """The colour scale of named things, in the dict's order."""
     return {"domain": list(colors), "range": list(colors.values())}
 
 
 def palette(ramp: Sequence[str]) -> list[int]:
-    """256 RGB colours, flat, interpolated linearly along a ramp of hex colours."""
+    """256 RGB colours in one flat list, interpolated linearly along a ramp of hex colours."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)
     places = np.linspace(0, len(ramp) - 1, 256)
     channels = [np.interp(places, range(len(ramp)), stops[:, channel]) for channel in range(3)]
@@ -182,18 +182,18 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """The layer that draws a dataset's picture (its column `url`) over the whole plot."""
+    """The layer that draws a dataset's picture (its column `url`) across the whole plot."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
 
-# The numbers behind a picture
+# The numbers of a chart
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
-    """The records that a Vega-Lite dict draws, as one table; of several datasets the column `part` says which.
+    """The records that a Vega-Lite dict draws, as one table. If there are several datasets, the column `part` numbers them.
 
-    Pictures inside the data (an n x n map travels as an image) are left out: whoever draws one knows its numbers.
+    Pictures in the data (a large map is an image) are left out: the code that draws one has its numbers.
     """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):
@@ -206,7 +206,7 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
 
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
-    """Each dataset that some part of the chart draws, in the order of the parts."""
+    """Each dataset that a part of the chart draws, in the order of the parts."""
     if isinstance(part, dict):
         if isinstance(data := part.get("data"), dict):
             values = data.get("values", named.get(data.get("name", ""), []))

@@ -1,10 +1,10 @@
-"""Browser history: one entry a page, so that one press of Back leads to the page before, whatever was chosen.
+"""Keep one browser history entry a page, so that one press of Back leads to the previous page, whatever was chosen.
 
-The mechanism: a push to the page that is already open replaces its entry. Streamlit 1.67 pushes an entry for each write of
-`st.query_params` and for each correction of a bound widget, and replaces the entry only when a bound widget itself is used.
-Streamlit also strips the old page's address just before it leaves for another, so a click on a link remembers that address.
+A push to the page that is already open replaces its entry. Streamlit 1.67 pushes an entry for each write of `st.query_params`
+and for each correction of a bound widget, and replaces the entry only when a bound widget itself is used. It also strips the
+old page's address just before it leaves for another page, so a click on a link remembers that address.
 
-Tried in Chromium: without the script ten choices made five entries and a link to a page one to four; with it none and one.
+Measured in Chromium: without the script ten choices made five entries, and a link to a page one to four; with it none and one.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _SCRIPT = """
 if (!window.selfattnHistory) {
   window.selfattnHistory = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  const page = (address) => {  // a stop of the guided path counts as a page
+  const page = (address) => {  // each stop of the guided path is a page
     const { pathname, searchParams } = new URL(address, location);
     return pathname + searchParams.get("stop");
   };
@@ -31,7 +31,7 @@ if (!window.selfattnHistory) {
     push(state, title, address);
   };
   const loaded = performance.getEntriesByType("navigation")[0].name;
-  if (location.href !== loaded)  // pushed before this script ran: Back skips the entry beneath
+  if (location.href !== loaded)  // an entry was pushed before this script ran: Back skips it
     addEventListener("popstate", () => { if (location.href === loaded) history.back(); });
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -61,16 +61,16 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Call once in the frame, first of all, with its style. Nothing in the script is a visitor's; it leaves the page."""
+    """Add the script and the frame's style. Call it first in the frame. The script removes itself and has no visitor's text."""
     restore_address()
     with st.container(key="history"):
         st.html(style + _SCRIPT, unsafe_allow_javascript=True)
 
 
 def carry_choice(page: str) -> None:
-    """Carry the choice from the page before. Call before the pickers, with the page's address.
+    """Carry the choice over from the previous page. Call it before the pickers, with the page's address.
 
-    Heads are the address's where a link, Back or Forward led here.
+    After a link, Back or Forward the heads come from the address.
     """
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
@@ -84,7 +84,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Call at the end of a run, with the parameters that no widget binds. None removes one."""
+    """Write the parameters that no widget binds into the address. None removes one. Call it at the end of a run."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -1,4 +1,4 @@
-"""A visitor's choice: a word in two sentences and, if asked for, in a control."""
+"""Define a visitor's choice: a word in two sentences and, optionally, in a control."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from selfattn.encoders.placed_word import PlacedWord
 
 @dataclass(frozen=True)
 class Pair:
-    """The shared word in sentence A, in sentence B and, where the control sentence has it, in the control."""
+    """The shared word in sentence A, in sentence B and, if there is one, in the control."""
 
     first: PlacedWord[Encoding]
     second: PlacedWord[Encoding]
@@ -17,7 +17,7 @@ class Pair:
 
     @property
     def word(self) -> str:
-        """The word as it is spelled in A."""
+        """The word as A spells it."""
         return self.first.word.text
 
     @property
@@ -27,12 +27,12 @@ class Pair:
 
     @property
     def all(self) -> tuple[PlacedWord[Encoding], ...]:
-        """The word in A, B and, where there is one, the control."""
+        """The word in A, B and, if there is one, the control."""
         return (self.first, self.second) if self.control is None else (self.first, self.second, self.control)
 
     @property
     def with_control(self) -> tuple[PlacedWord[Encoding], PlacedWord[Encoding], PlacedWord[Encoding] | None]:
-        """The word in A, B and the control, None where there is none."""
+        """The word in A, B and the control; None for no control."""
         return self.first, self.second, self.control
 
     @property

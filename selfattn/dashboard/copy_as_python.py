@@ -1,4 +1,4 @@
-"""Writes "Copy as Python": lines of Python that load a figure's encoder and call `selfattn.notebook`."""
+"""Write "Copy as Python": lines of Python that load a figure's encoder and call `selfattn.notebook`."""
 
 from pathlib import Path
 
@@ -32,12 +32,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """A folder's absolute path, which can't be taken for a Hub id. Beyond localhost `./NAME`, to hide the server's paths."""
+    """A folder's absolute path, which isn't mistaken for a Hub id. Beyond localhost `./NAME`, which hides the server's paths."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Lines that set `encoder`, and `a`, `b`, `control`, `word` and `at` to the pair's."""
+    """Lines that set `encoder`, and the pair's `a`, `b`, `control`, `word` and `at`."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair.with_control)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

@@ -1,4 +1,4 @@
-"""The page's link and its "Download": figures, their numbers, the weights, the whole page in one file, lines of Python."""
+"""Show "Copy link" and "Download": each figure and its numbers, the weights, the page in one file, lines of Python."""
 
 import json
 import re
@@ -24,14 +24,14 @@ from selfattn.panel import Look
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
-FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # what a font for European texts and arithmetic may lack
-ENCODER = ("model", "other", "revision", "content", "digest")  # an address's parameters for the encoder
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # characters that a font for European texts and arithmetic may lack
+ENCODER = ("model", "other", "revision", "content", "digest")  # the address's parameters for the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
-    """The address that opens exactly this view, the encoder included."""
+    """The address that opens this view with this encoder."""
     named = {} if encoder is None else link_to(encoder)
-    # Drop the address's own encoder: the page may show another one in its place.
+    # Drop the address's encoder: the page may show another one instead.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
@@ -52,8 +52,8 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
     st.download_button(label, made, file, kind, on_click="ignore", key=key)
 
 
-def _say_what_no_font_has(*drawn: Any) -> None:
-    """Under the button of a PNG, from its spec and texts: the characters that it can't show, and the remedy."""
+def _warn_of_missing_fonts(*drawn: Any) -> None:
+    """Name the characters of a PNG's spec and texts that no font has, and the remedy."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):
@@ -93,7 +93,7 @@ def show_download(page: Page) -> None:
                 "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(panel.table, origin)),
             },
         )
-        _say_what_no_font_has(panel.picture(look), origin.title, origin.sentences)
+        _warn_of_missing_fonts(panel.picture(look), origin.title, origin.sentences)
         if share := panel.share:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             draw = lambda: files.png(share(Look()), shown, 1, plain=True)  # noqa: E731
@@ -128,16 +128,12 @@ def _view(page: Page) -> View:
     """Collect the page's panels and tables for export."""
     return View(
         name=bundle.safe_name(f"selfattn-{page.name}"),
-        provenance=_provenance(page, _link(page)),
+        provenance=_provenance(page, view_link(getattr(page, "encoder", None), **dict(st.query_params))),
         panels=files.numbered(page.panels),
         more=page.tables,
         arrays=_weights(page),
         look=current_look(),
     )
-
-
-def _link(page: Page) -> str:
-    return view_link(getattr(page, "encoder", None), **dict(st.query_params))
 
 
 def _provenance(page: Page, link: str) -> Provenance:
@@ -153,13 +149,13 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """The sentences that the page's own encoder has read. Those of a second encoder appear only in figures."""
-    own = getattr(page, "encoder", None)
-    return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is own}
+    """The sentences that the page's first encoder has read. A second encoder's sentences are in figures only."""
+    first = getattr(page, "encoder", None)
+    return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is first}
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """The chosen head's whole map of each sentence."""
+    """Functions that make the chosen head's map (n, n) of each sentence."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

@@ -1,4 +1,4 @@
-"""Pick an encoder, on Two encoders a second one; ask "Load NAME?" before a link loads one; keep a few loaded for all visitors."""
+"""Pick an encoder, and on Two encoders a second one. Keep a few loaded for all visitors, and ask before a link loads another."""
 
 import gc
 import threading
@@ -45,7 +45,7 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 
 def current_encoder() -> Encoder:
-    """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
+    """The encoder chosen in the sidebar, loaded once for all visitors; if it can't be loaded, the bundled one."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
         _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
@@ -64,7 +64,7 @@ def current_encoder() -> Encoder:
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """Say in the sidebar what is loaded and, folded, where it runs."""
+    """Show in the sidebar what the encoder is, and in its popover where it runs."""
     page = this_page()
     page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
     page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
@@ -80,11 +80,11 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
+    """The encoder, loaded unless it is in memory already; the page shows each stage. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
-        place = this_page().news.empty()  # text: it may hold a name that a visitor typed
+        place = this_page().news.empty()  # shown as text, because a visitor may have typed the name
 
         def report(stage: str) -> None:
             place.text(f"{for_visitors(stage, name)} ...")
@@ -103,13 +103,13 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# Not by st.cache_resource: its functions can't show progress in an element made outside them (CacheReplayClosureError).
+# st.cache_resource won't do: its functions can't show progress in an element made outside them (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
-_loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
+_loading = threading.Lock()  # load one at a time, so that two visitors' encoders don't fill the memory at once
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """The encoder of this key, made where it isn't kept; the memory of the one that makes room is given back."""
+    """The encoder of this key, made unless it is kept. Frees the memory of the one that it replaces."""
     made = False
 
     def note() -> Encoder:
@@ -124,9 +124,9 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the encoder that a picker has from the link, until the visitor chooses another in it.
+    """Remember which encoder a picker has from the link, until the visitor chooses another.
 
-    Call before what the link asks for is given up.
+    Call it before `say_what_is_missing` drops the link's value.
     """
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
@@ -135,10 +135,10 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """End the page with a question and a button where only a link names this encoder. Raises LoadError, PageEnds.
+    """End the page with a question and a button if only a link names this encoder. Raises LoadError, PageEnds.
 
-    What is bundled, offered by the operator or loaded already needs no question. Nothing looks for the encoder before the
-    button is pressed: on some systems a look at a folder's name alone reaches another machine.
+    An encoder that is bundled, offered by the operator or loaded already needs no question. Nothing touches the folder before
+    the button is pressed: on some systems even a folder's name leads to another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -156,7 +156,7 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Collect what is gone, then keep later collections from walking what stays: modules and models, for 178 ms each."""
+    """Collect garbage, then exempt modules and models from later collections, which would take 178 ms each for them."""
     gc.unfreeze()
     gc.collect()
     give_memory_back()
@@ -164,7 +164,7 @@ def _settle() -> None:
 
 
 def pick_encoder() -> tuple[str, str, str, str]:
-    """The sidebar's pickers: name, revision, device, dtype."""
+    """Draw the sidebar's pickers; return name, revision, device and dtype."""
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
@@ -190,7 +190,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may have an encoder's whole name; the picker, and so the address, has the short one.
+    # A link may have an encoder's full name; the picker, and with it the address, has the short one.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])
@@ -198,7 +198,7 @@ def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> 
 
 
 def _named(key: str = "") -> tuple[str, str]:
-    """The fields for an encoder that isn't listed: its Hub id or folder, and a revision."""
+    """Draw the fields for an encoder that isn't listed; return its Hub id or folder, and its revision."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
     typed = [
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
@@ -213,12 +213,12 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """The encoder that the link names, as long as another is shown in its place; else ""."""
+    """The encoder that the link names while the page shows another instead; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """Return a link's parameters that open this encoder on any server, and tell it from another of the same name."""
+    """The parameters of a link that open this encoder on any server, and distinguish it from another of the same name."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
@@ -228,7 +228,7 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """Those of the machine's devices that the operator offers, best first. Raises SystemExit where that leaves none."""
+    """The machine's devices that the operator offers, best first. Raises SystemExit if there is none."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
@@ -237,7 +237,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """The picker's label: the bundled encoder's without its owner, which doesn't fit the sidebar; no path for strangers."""
+    """The picker's label: without the owner for the bundled encoder, to fit the sidebar; without a path for visitors."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -250,7 +250,7 @@ def short_name(name: str) -> str:
 def pick_second_encoder(first: Encoder) -> Encoder | None:
     """The second encoder, on the first one's device and in its precision; None until it is named and can be loaded.
 
-    Without another choice it is the first one's architecture with random weights, as before any training.
+    The default is the first one's architecture with random weights.
     """
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
@@ -263,7 +263,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
         this_page().address |= {"second_content": None, "second_digest": None}
-        # Its architecture with random weights, made once for all visitors.
+        # The twin is made once for all visitors.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)

@@ -1,7 +1,4 @@
-"""Shows a figure, a Vega-Lite dict in the visitor's theme, with its caption; records it for "Download".
-
-Each run of a page keeps a record of its figures. "Download" reads the record at the end of the run.
-"""
+"""Show panels on a page, and keep each run's record: its figures for "Download", and what the pickers set."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -49,7 +46,7 @@ class Page:
     sentence: str = field(init=False)
     head: Head = field(init=False)
     leading: Head = field(init=False)  # the main view's first head, until another is chosen
-    python: str = ""  # code that draws its figure in a notebook (dashboard/copy_as_python.py)
+    python: str = ""  # lines that draw its figure in a notebook (copy_as_python.py)
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
@@ -111,9 +108,9 @@ def show_panel(
 ) -> None:
     """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
 
-    A map of all heads chooses the page's head. key: of a picture that stays while others come and go, or of a live figure that
-    takes others' data (else the old one stays beside the new one until the run ends). choose, states: as in `show_live`, for a
-    live figure. first: "Download" lists it before all others. method: say how it was measured.
+    A click in a map of all heads chooses the page's head. key: for a picture that stays while others come and go, or a live
+    figure whose data change (without it, the old figure stays below the new one until the run ends). choose, states: as in
+    `show_live`. first: "Download" lists it before all others. method: True, say how it was measured.
     """
     note_panel(panel, first)
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
@@ -156,7 +153,7 @@ def note_panel(panel: Panel, first: bool = False) -> None:
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert the spec's records to Arrow tables: Streamlit converts by way of pandas, which takes ten times as long."""
+    """Convert the spec's records to Arrow tables: Streamlit converts them through pandas, which takes ten times as long."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}

@@ -1,4 +1,4 @@
-"""The kernel figure on a page: the token whose row it shows, chosen by a click and kept in the address."""
+"""Show the kernel figure on a page, and keep the token whose row it shows in the session and the address."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -18,13 +18,13 @@ from selfattn.panel import Panel
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
-Sides = Mapping[str, PlacedWord[Encoding]]  # the word by the sentence's name, "A", "B"; "": A and B as one text
+Sides = Mapping[str, PlacedWord[Encoding]]  # the word, by its sentence: "A", "B", or "" for both as one text
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """The position of the token whose row is shown, by sentence: at first the link's, else the word's first piece.
+    """The position of the token whose row is shown, by sentence. The default is the word's first piece.
 
-    Keeps what is chosen in the address, and says which of a link's tokens can't be had.
+    Keeps chosen positions in the address, and warns of tokens in a link that don't exist.
     """
     found = {}
     for name, side in sides.items():
@@ -42,7 +42,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the panel of these tokens' rows, from the cache where it was made before."""
+    """The panel of these tokens' rows, from the cache if it was made before."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -52,34 +52,34 @@ def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, 
 
 
 def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
-    """Return the key of these sentences with their hidden words, and of the tokens whose rows are shown."""
+    """The cache key of these sentences with their hidden words, and of the tokens whose rows are shown."""
     return tuple((name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
 def show_kernel(
     panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel of these sides: a click on a token asks for its row.
+    """Show the panel; a click on a token asks for its row.
 
-    choose_head: of a click in the figure above; more: as `show_panel` has it.
+    choose_head: called if the figure chooses a head. more: as in `show_panel`.
     """
     states = ("query",) if choose_head is None else ("query", "head")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_head), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """The largest differences to the model's own weights: on the same inputs; in a separate pass, None where there is none."""
-    apart = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
+    """The largest differences to the model's own weights: on the same inputs, and in a separate pass (None: there is none)."""
+    differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
     separate = [cached_separate_error(encoder, side.sentence.text, head) for side in sides] if plain else [None]
     known = [error for error in separate if error is not None]
-    return max(float(each.abs().max()) for each in apart), max(known) if len(known) == len(separate) else None
+    return max(float(each.abs().max()) for each in differences), max(known) if len(known) == len(separate) else None
 
 
 def _choose(
     encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None, state: str, value: Any
 ) -> None:
-    """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
+    """Keep a choice of the figure. It comes from a browser: ignore a value that the figure doesn't offer."""
     if state == "head" and choose_head:
         choose_head(value)
     match value:
@@ -92,7 +92,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Keep a position, and of the others only those of these sides."""
+    """Keep a position, and forget those of sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

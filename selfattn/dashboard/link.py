@@ -21,16 +21,16 @@ ENCODER_REMEDY = "For the link's numbers choose its encoder, start selfattn with
 
 
 def remember_link() -> None:
-    """Call before the first widget: what the address held when this session began."""
+    """Keep the address of the session's start. Call it before the first widget."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def spell(key: str, name: str) -> None:
-    """Call before a bound widget is first drawn: the link's value as the widget knows it. Ends the run for a new one."""
+    """Replace the link's value of a key by the widget's spelling, and rerun. Call it before the bound widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
-        st.rerun()  # it reads the address as it was when the run began
+        st.rerun()  # the widget reads the address as it was when the run began
 
 
 def linked(key: str) -> str:
@@ -41,7 +41,10 @@ def linked(key: str) -> str:
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Warn that the link asks for something else than what is possible, as long as the page shows the same in its place."""
+    """Warn that the link's value isn't possible, as long as the page shows the same instead.
+
+    possible: the valid values. shown: the value shown instead. sentence: makes the first sentence of the link's value.
+    """
     asked = _still_asked(key, possible, shown)
     if not asked:
         return
@@ -50,7 +53,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value of a key; "" once it is possible, or the page shows something else than at first."""
+    """The link's value of a key; "" once it is possible, or once the page shows something else instead."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -59,7 +62,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Call before a bound widget: keep a value in the address that was the default and no longer is."""
+    """Keep a widget's value in the address if it was the default and no longer is. Call it before the bound widget."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -67,18 +70,18 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Leave in the address by what the link identifies its encoder. key: "content" or "second_content"."""
+    """Leave the link's identity of its encoder in the address. key: "content" or "second_content"."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool = True) -> None:
-    """Keep the start of the encoder's content in the address, and say where the link was made with another encoder.
+    """Keep the start of the encoder's content in the address, and warn if the link was made with another encoder.
 
-    An older link has the start of the weights' digest alone: where that agrees, a note says what it leaves open.
-    key: "content" or "second_content". encoder: None where it couldn't be loaded, which the page says already. asked_for: what
-    the link calls its encoder, if anything. named: whether the address names this encoder; where not, its title follows its
-    content, but for the bundled one's, which every server knows.
+    An older link has the start of the weights' digest only; if that agrees, a note says what it leaves open.
+    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has said. asked_for: the link's
+    name for its encoder, or "". named: True if the address names this encoder; if not, the title follows the content, except
+    for the bundled encoder, which every server knows.
     """
     keep_identity(key)
     older = OLDER[key]
@@ -102,7 +105,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool
             lambda _: f"The link was made with {made[:200]}, whose {what} begins {start[:200]}.",
             ENCODER_REMEDY,
         )
-        if linked(by):  # as long as it is unmatched it stays there: a reload says so again
+        if linked(by):  # no match: leave it in the address, so that a reload warns again
             return
     here = encoder.content[:DIGITS]
     known = named or encoder.content == BUNDLED_CONTENT

@@ -1,4 +1,4 @@
-"""Shows a panel's live figure: its component runs in the browser, and what the visitor chooses there comes back."""
+"""Show a panel's live figure: a component in the browser that sends the visitor's choices back."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -8,12 +8,12 @@ import streamlit as st
 
 from selfattn.export.component_page import javascript, stylesheet
 
-if TYPE_CHECKING:  # `show_stored` runs before more is imported
+if TYPE_CHECKING:  # `show_stored` runs before anything slow is imported
     from selfattn.panel import Live
 
 
 def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
-    """Show the component. choose(state, value) is called when the visitor has changed one of these states."""
+    """Show the component. Each change of one of these states calls choose(state, value)."""
 
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))
@@ -23,7 +23,7 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
-    """Show a component of which the server hears nothing: its choices stay in the browser."""
+    """Show a component whose choices stay in the browser: it sends nothing to the server."""
     _unheard(component)(key=f"stored {component}", data=dict(data))
 
 

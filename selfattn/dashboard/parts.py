@@ -1,4 +1,4 @@
-"""Parts of a page that rerun on their own, and show errors as pages do."""
+"""Run a part of a page alone, with errors shown as the page shows them."""
 
 import copy
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and alone whenever a callback ends in st.rerun([key, ...])."""
+    """Call `show` now, and again, alone, after each st.rerun([key, ...]) in a callback."""
     record = this_page()
 
     def part() -> None:
-        # Make room for progress in each run: a part can fill only its own, and adding it later would remount all below.
+        # Each run has a container for progress: a part can fill only its own, and adding one later would remount all below.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
-        again = copy.copy(record)  # its figures are dropped: "Download" reruns the whole page
+        again = copy.copy(record)  # without its figures: "Download" reruns the whole page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):

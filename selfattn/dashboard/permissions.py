@@ -1,4 +1,4 @@
-"""Decide what a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
+"""Decide what visitors may open: anything on this machine; if others can connect, the operator's encoders and scans only."""
 
 import argparse
 import functools
@@ -16,16 +16,16 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# Of an absolute path, before its last part: in quotation marks, or without blanks.
+# The part of an absolute path before its last name: in quotation marks, or without blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
-    """True if others can come: the server listens for more than this machine, or answers to another name.
+    """True if others can connect: the server listens beyond this machine, or answers to another name.
 
-    The name counts because behind a proxy on the same machine the server itself listens on localhost.
+    The name counts because a server behind a proxy on the same machine listens on localhost.
     """
-    names = st.get_option("server.allowedHosts")  # none: it answers to any
+    names = st.get_option("server.allowedHosts")  # empty: it answers to any name
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
@@ -34,7 +34,7 @@ def start_model() -> str:
     return _model_of(tuple(sys.argv[1:]))
 
 
-@functools.cache  # argparse looks for translations on the disk, and this is asked for several times a rerun
+@functools.cache  # several calls a rerun, and argparse looks for translations on the disk
 def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
@@ -42,7 +42,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """The encoders to choose among, the first one first, and whether a visitor may name another."""
+    """The encoders to choose among, the default first; and True if a visitor may name another."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -50,9 +50,9 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """A message as a visitor may read it: where others can come, of a path of this machine only its last part.
+    """The message; if others can connect, without the folders of this machine's paths.
 
-    name: an encoder's, which may be such a path. The folders that this server uses may hold blanks.
+    name: an encoder's name, which may be a path. Folders that this server uses are found even if they hold blanks.
     """
     if not beyond_localhost():
         return text
@@ -63,9 +63,9 @@ def for_visitors(text: str, name: str = "") -> str:
     return FOLDERS.sub("", text)
 
 
-@functools.lru_cache(64)  # resolving asks the disk, and a page asks for each label
+@functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """These folders and those that every server uses, as they are written and without links; and a slash after one."""
+    """A pattern of these folders and those that every server uses, as written and resolved, with a slash after one."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -73,9 +73,9 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def check_encoder(name: str, revision: str = "") -> None:
-    """Raise LoadError for an encoder that isn't offered, in the same words whether there is one or not.
+    """Raise LoadError for an encoder that isn't offered, in the same words whether it exists or not.
 
-    Where others can come, a revision must be the operator's: anybody can put one on the Hub, as a pull request.
+    If others can connect, the revision must be the operator's: anybody can put one on the Hub, as a pull request.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
@@ -92,21 +92,21 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """True if a link alone may load this encoder: the bundled one and the operator's, each in its own revision."""
+    """True if a link may load this encoder without a question: the bundled one and the operator's, in their own revisions."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
-    own = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
-    return own and (name in offered or is_operators_folder(name))
+    known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
+    return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """The folder of a finished scan. Raises TextError for one that isn't offered, in the same words for each."""
+    """The folder of a finished scan. Raises TextError for one that isn't offered, in the same words whether it exists or not."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
     if base is None and not beyond_localhost():
         return Path(name)
-    own = base is not None and Path(name) in (Path(), base)  # the operator's folder may be a scan itself
-    folder = base if base is None or own else inside(base, name)
+    itself = base is not None and Path(name) in (Path(), base)  # the operator's folder may be a scan itself
+    folder = base if base is None or itself else inside(base, name)
     if folder is None:
         raise TextError(
             f"{name!r} is no folder inside this server's folder of scans, and no other can be opened (SELFATTN_SCAN_DIR)."

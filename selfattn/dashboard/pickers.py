@@ -40,11 +40,11 @@ ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 def pick_for(entry: Entry) -> None:
-    """Draw what is above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
+    """Draw the sidebar's encoder and, for a view of heads, the page's title and pickers; keep the choices in `this_page()`.
 
-    entry.pickers: "pair" (two sentences, and a small map to choose a head in), "maps" (two sentences; the page's own map chooses
-    the head), "main" (the same; the page settles the head itself), "sentence" (one), "head" (none), or "" for a page of its own.
-    What is picked stands in `this_page()`; where it can't be used, the page says so and ends.
+    entry.pickers: "pair" (two sentences, and a small map to choose a head), "maps" (two sentences; the page's own map chooses
+    the head), "main" (the same, but the page settles the head), "sentence" (one), "head" (none), or "" for no pickers.
+    If a choice can't be used, the page says so and ends.
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
@@ -86,13 +86,13 @@ def show_sentences(pair: Pair) -> None:
 
 
 def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """The head that is chosen now, in whichever part of the page; the default where the encoder has no such head."""
+    """The chosen head, or the default if none is chosen or the encoder has no such head."""
     names = {str(head): head for head in encoder.all_heads}
     return names.get(key.get() or "", default if default in encoder.all_heads else encoder.all_heads[0])
 
 
 def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, and keep it in the address. Say where the link's can't be had."""
+    """Return the chosen head, and keep it in the address. Warn if the encoder hasn't the link's head."""
     head = chosen_head(encoder, default, key)
     this_page().address[key] = None if head == default else str(head)
     missing = f"The link asks for the head {{}}, which {encoder.title} hasn't got.".format
@@ -107,15 +107,14 @@ def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = sessi
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """The examples by their word, and a popover with the sentences, the control and the word.
+    """Draw the examples by their word, and a popover with the visitor's sentences, the control and the word.
 
-    Returns the pair, the row of the examples, which has room for more, and the popover. Where something is missing, the page
-    says it full width under the row.
+    Returns the pair, the row of examples, which has room for more, and the popover. Messages are below the row.
     """
     asked = st.query_params
-    own = session.A in asked or session.B in asked
-    if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
-        session.EXAMPLE.set(None)  # the link has sentences of its own
+    has_sentences = session.A in asked or session.B in asked
+    if has_sentences and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
+        session.EXAMPLE.set(None)  # the link has its own sentences
     row, where = st.container(horizontal=True, vertical_alignment="center", gap="small"), st.container()
     named = session.EXAMPLE.get() or asked.get(session.EXAMPLE) or FIRST.word
     names = [*SHOWN, *([named] if named in EXAMPLES and named not in SHOWN else [])]
@@ -131,7 +130,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
     sides = {}
     for key, label, text in (session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second):
-        typed = popover.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
+        typed = popover.text_input(label, text, key=key, bind="query-params", on_change=_typed, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
     shared = rarest_first(sides[session.A], sides[session.B], session.WORD.get() or asked.get(session.WORD, ""))
@@ -148,9 +147,10 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
-    """One of a few options, at first the default (None: the first); a link with nothing after its key means that as well.
+    """Draw a control of a few options; return the chosen one. default: None, the first.
 
-    options: of a mapping the names, each with what its button and the address say.
+    options: names, or a mapping from names to labels, which the buttons and the address show. An empty value in the address
+    means the default.
     """
     default = next(iter(options)) if default is None else default
     chosen = st.segmented_control(
@@ -172,13 +172,13 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Put these into the pickers, before they are drawn. chosen: the word is to stay, whichever else stands in both."""
+    """Put these values into the pickers, before they are drawn. chosen: True, keep the word though the sentences share others."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
-def _own(edited: str) -> None:
-    # The link must name the sentences that were not typed too. A run cut short may not have drawn their fields yet.
+def _typed(edited: str) -> None:
+    # The link must also name the sentences that weren't typed. A run that was cut short may not have drawn their fields.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -190,7 +190,7 @@ def _own(edited: str) -> None:
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """One of the shared words. typed: the visitor may name one that isn't listed."""
+    """Draw the picker of shared words; return the chosen one. typed: True, the visitor may name one that isn't listed."""
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
@@ -199,7 +199,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # As A spells it, whatever the letter case that the link, or A before it was changed, has it in.
+    # Use A's spelling: the link, or A before its last change, may have another letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
@@ -223,14 +223,14 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """The word in a third sentence. One that was given for another sentence or word isn't used in silence."""
+    """Draw the control's field; return the word in it, or None. Warn of a control without the word, or for an earlier A."""
     keep_in_address(session.C, default)
     text = place.text_input(
-        "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_own, args=(session.C,),
+        "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
         placeholder="Another sentence with the word in A's sense",
         help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
     )  # fmt: skip
-    hint = place.empty()  # always there, so that what follows keeps its place
+    hint = place.empty()  # always drawn, so that the elements below keep their places
     if not text.strip():
         hint.caption(literal(f'No control yet: write a third sentence with "{word}" in A\'s sense.'))
         return None
@@ -256,7 +256,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
         key.keep_within(options, 1)
         question = f"The word stands {len(found)} times in {sentence}: which one?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if not linked(session.WORD):  # else the link's number is another word's
+    if not linked(session.WORD):  # else the link's number belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
@@ -268,7 +268,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
 
 
 def pick_map_options(place, **more: Any) -> None:
-    """The two switches that every map has."""
+    """Draw the two switches that every map has."""
     place.toggle(
         "Words",
         key=session.BY_WORDS,
@@ -288,13 +288,13 @@ def pick_map_options(place, **more: Any) -> None:
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """A head's map (n, n) as the two switches want it; with `other`, the difference of the two maps."""
+    """A head's map of weights (n, n), as the two switches say; with `other`, the difference of the two maps."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """The part of a long map that the visitor chose, in bins where it is still too long to draw each weight."""
+    """The part of a long map that the visitor chose, in bins if it is still too long to draw each weight."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

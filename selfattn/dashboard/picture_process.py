@@ -1,4 +1,4 @@
-"""Draws the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
+"""Draw the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
 
 All visitors share one process, which has a lower priority than the server and draws one picture at a time.
 """
@@ -23,7 +23,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """Has vl-convert's interface, for one visitor. It calls still_wanted(), which may raise, before it draws a picture."""
+    """vl-convert's interface, for one visitor. Before each picture it calls still_wanted(), which may raise."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -42,7 +42,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
     try:
         return _submit(draw, how, what, options, LONGEST).result()
     except BrokenProcessPool:
-        if time.monotonic() - begun < LONGEST:  # the process had ended before, which nobody had noticed yet
+        if time.monotonic() - begun < LONGEST:  # the process had ended earlier, unnoticed
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(
@@ -63,7 +63,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """Return vl-convert's result. It runs in the other process, which the system ends after `seconds`."""
+    """vl-convert's result. Runs in the other process, which the system ends after `seconds`."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm

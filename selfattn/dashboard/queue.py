@@ -17,7 +17,7 @@ from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.session import RECORD
 from selfattn.dashboard.streamlit_internals import this_session
 
-LOOK = 0.25  # seconds between two checks that a waiting visitor is still there
+LOOK = 0.25  # seconds between checks that a waiting visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
 WAITING = "Others are computing; your turn comes ..."
 # Work (tokens x layers x d_model) of the largest pass that takes as long on one core as on two: 128 tokens of the bundled
@@ -108,7 +108,7 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 def page_run(news: Any = None) -> Iterator[None]:
     """Wait for a place to run a page or a part of one, and hold it. Outside large passes PyTorch uses one thread.
 
-    news: the container in which a wait of more than PATIENCE is said; None: it is not.
+    news: the container that shows WAITING after PATIENCE; None: nothing shows it.
     """
     if getattr(_mine, "page", False):
         yield

@@ -1,4 +1,4 @@
-"""Reports that were computed beforehand (selfattn/stored_reports.py), with their date on the page; and "Stop"."""
+"""Show stored reports (selfattn/stored_reports.py) with their dates, and compute others with a progress bar and "Stop"."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,23 +21,23 @@ labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 @cache
 def _sentences(name: str) -> object:
-    """Return the sentences of the report of this name."""
+    """The sentences of the report of this name."""
     return KINDS[name].reads()
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """The stored report about the built-in sentences; None where there is none."""
+    """The stored report about the built-in sentences, or None."""
     name = NAMES[kind]
     key = ("stored", name)
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
-    found = read()  # None isn't kept: a measurement may store the report meanwhile
+    found = read()  # None isn't cached: a measurement may store the report meanwhile
     return cached(encoder, key, lambda _: found) if found else None
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """`cached` costly work, with a progress bar and a Stop button. Where it is stopped, the page says so and ends there."""
+    """`cached` costly work, with a progress bar and a Stop button. After Stop the page says so and ends."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -63,7 +63,10 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """The report about the built-in sentences, made now where it isn't stored; and the stored one. title: of its progress."""
+    """The report about the built-in sentences, computed now unless it is stored; and the stored one, or None.
+
+    title: names the work while it is computed.
+    """
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept

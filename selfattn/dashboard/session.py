@@ -1,6 +1,6 @@
-"""The keys of a visitor's session, with their meanings and first values; no other file spells out a key.
+"""Define the keys of a visitor's session, with their meanings and first values; no other file spells one out.
 
-A key that a widget binds to the address keeps its name. A widget's key that only its own lines use ("scaling.n") isn't listed.
+A key that a widget binds to the address must keep its name. A key that is used only next to its widget ("scaling.n") isn't here.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
+"""Draw the parts that lesson pages share: a question before its answer, numbers to edit, a sentence, a head, the layout."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,52 +29,54 @@ from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
-REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
+REAL = one_head_by_hand.REAL.first  # the sentence for a real head
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # beside a picture at 1440, beneath it at 800
-ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
-MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
+BESIDE = 352  # pixels: beside a picture in a window of 1440, below it in one of 800
+ROOM, FITS = 280, 28  # pixels: a map beside another; the smallest cell that holds its number
+MOST_TOKENS = 64  # tokens of a lesson's map, at most
 
 
 def prose(text: str) -> None:
-    """Running text of our own at a width that reads well. Never for words that a visitor typed."""
+    """Show Markdown text at a readable width. Never pass words that a visitor typed."""
     st.markdown(text, width=TEXT_WIDTH)
 
 
 def formula(text: str) -> None:
-    """One line of mathematics, centred under the prose."""
+    """Show one line of mathematics, centred under the prose."""
     with st.container(width=TEXT_WIDTH):
         st.latex(text)
 
 
 def explain(*terms: str) -> None:
-    """The one sentence of each of these terms, in the ink of the text: a caption's is too pale to read."""
+    """Show the definitions of these terms, as text: a caption would be too pale."""
     prose(" ".join(TERMS[term] for term in terms))
 
 
 def row() -> st.delta_generator.DeltaGenerator:
-    """Figures side by side, the next line where the window is narrow."""
+    """A container for figures side by side; in a narrow window they wrap."""
     return st.container(horizontal=True, gap="medium")
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its question and numbers."""
+    """Two containers: for a stop's picture, and beside it (below, in a narrow window) for its question and numbers."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """The matrix as its map is drawn: before the answer without these rows (none given: without any)."""
-    left = matrix.double().clone()
+    """The matrix to draw: before the answer these rows (none given: all) are NaN."""
+    shown = matrix.double().clone()
     if not answered:
-        left[list(rows) if rows else slice(None)] = math.nan
-    return left
+        shown[list(rows) if rows else slice(None)] = math.nan
+    return shown
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Which example of a step is shown: the thread of the path first, then a source's own. names: or by name what is said."""
-    said = names if isinstance(names, Mapping) else dict(zip(names, names))
-    return st.radio(label, list(said), format_func=said.__getitem__, key=f"{stop}.{key}", horizontal=key == "example")
+    """Draw the choice of a stop's examples; return the chosen one's name. names: the names, or their labels by name."""
+    labels = names if isinstance(names, Mapping) else dict(zip(names, names))
+    return st.radio(
+        label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
+    )
 
 
 def steps(
@@ -88,20 +90,18 @@ def steps(
     answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel (its arguments: `lesson_panel`); before the question is answered, its charts alone."""
+    """Show a lesson's panel, with the arguments of `lesson_panel`; before the answer, only its charts."""
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
         show_panel(lesson_panel(name, finding, charts, columns, **said), key=key)
 
 
-def kernel(
-    stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", *, note: str = "", **said: Any
-) -> None:
-    """Show every step of one row of a trace: that of the token `asks`, until a click on another token asks for its row.
+def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
+    """Show every step of one row of a trace: the row of the token `asks`, or of the token clicked last.
 
-    A trace of one row has no other to click on; its query may be none of the tokens: asks = -1, and `text` is its name. said:
-    `finding` and `back` of `kernel_panel`.
+    A trace of one row has no others to click on. If its query is none of the tokens, asks is -1 and `text` names the query.
+    said: `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
@@ -112,12 +112,12 @@ def kernel(
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
-    panel = replace(kernel_panel(row, clicks=whole, **said), method="", note=note)
+    panel = replace(kernel_panel(row, clicks=whole, **said), method="")
     show_panel(panel, choose=choose, states=("query",) if whole else ())
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """A map of at most `room` pixels, which leave room for another one beside it; its numbers are printed where they fit."""
+    """A map of at most `room` pixels, small enough for another beside it. Cells large enough print their numbers."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
@@ -132,18 +132,18 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 
 
 def take(text: str) -> None:
-    """What to take from a page, at its end."""
+    """Show a page's summary, at its end."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """A number for each head (n_layers, n_heads): layers down, heads across."""
+    """A map of one number a head, (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """A box for a sentence, run through the encoder; the page says so and ends where that can't be done."""
+    """Draw a field for a sentence and encode it. If that can't be done, say so and end the page."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
@@ -156,7 +156,7 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """A sentence and one head of the encoder; layers and heads count from 0."""
+    """Draw a field for a sentence and a map to choose a head; return the encoder, the encoding and the head."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)
@@ -164,10 +164,10 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     return encoder, encoding, head
 
 
-def own(
+def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """The visitor's own numbers, as in `vectors`, folded away."""
+    """`vectors`, folded away."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 
@@ -178,14 +178,14 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """One text box a vector (d,), filled with the published numbers, and a button that brings those back.
+    """Draw a field for each vector (d,), filled with the published numbers, and a button that restores them.
 
-    Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
-    finite and of the published size. check: raises ValueError where the vectors don't go together; that is said in the same way.
+    Returns the vectors by name, in float64. For a field that doesn't hold as many finite numbers, the page says so and returns
+    the published ones. check: raises ValueError if the vectors don't fit together; the page shows its message too.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
-    if st.session_state.setdefault(filled, texts) != texts:  # another example: its own numbers
+    if st.session_state.setdefault(filled, texts) != texts:  # the example has changed: fill in its numbers
         st.session_state.update(texts | {filled: texts})
     typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -204,23 +204,23 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """What was typed, (d,) in float64; where that isn't as many numbers as published, it says so and hands those on."""
+    """The typed numbers, (d,) in float64. If they aren't as many as the published ones, say so and return those."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
-        kept = torch.as_tensor(published, dtype=torch.float64)
-        refuse(f"{error} Until then {vector(kept)} is drawn.")
-        return kept
+        fallback = torch.as_tensor(published, dtype=torch.float64)
+        refuse(f"{error} Until then {vector(fallback)} is drawn.")
+        return fallback
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """A message on the page; why may quote what was typed, so it is not Markdown."""
+    """Show an error, with its reason as plain text, because it may quote typed words."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """The button that puts the published numbers back; published maps widget keys to values."""
+    """Draw the button that restores the published values. published: by the widgets' keys."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -231,7 +231,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """Turn a ValueError into a message on the page, and end the page there."""
+    """Show a ValueError on the page, and end the page."""
     try:
         yield
     except ValueError as error:
@@ -240,13 +240,13 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
 
 
 def answered(stop: str) -> bool:
-    """Whether a stop's question has been answered: by a choice, "Just show me" or a link with ?reveal=yes."""
+    """True if a stop's question is answered: by a choice, "Just show me" or a link with ?reveal=yes."""
     chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
     return chosen is not None or shown or st.query_params.get("reveal") == "yes"
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask before showing, the reason under the answer. True if it is `answered`."""
+    """Ask a stop's question; once it is answered, show the answer and its reason. Returns `answered`."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

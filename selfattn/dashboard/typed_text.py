@@ -1,4 +1,4 @@
-"""The one way in for a text that a visitor types, within the limits; what can't be used of it or of a table is said in words."""
+"""Encode a text that a visitor typed, within the limits, and say which parts of a text or table can't be used."""
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
 
-MOST_NAMED = 5  # of what is unknown in a text
+MOST_NAMED = 5  # unknown parts of a text that are named
 
 
 def check_length(text: str) -> None:
@@ -22,9 +22,9 @@ def check_length(text: str) -> None:
 def encode_or_stop(
     encoder: Encoder, text: str, label: str, *, pair: str | None = None, most: int | None = None
 ) -> Encoding:
-    """The text's Encoding; where it can't be had, the page says why and ends there.
+    """The text's Encoding. If the text can't be encoded, say why and end the page.
 
-    label: what the page calls the text. pair: the second of two segments. most: the tokens that the page has room for.
+    label: the page's name for the text. pair: the second of two segments. most: tokens, if the page has room for no more.
     """
     try:
         check_length(text)
@@ -47,7 +47,7 @@ def encode_or_stop(
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
-    """The rows of a visitor's table that can't be used, each with its line and the reason."""
+    """Show the rows of a visitor's table that can't be used, each with its line and the reason."""
     if len(rejected):
         st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
         shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]

@@ -1,6 +1,6 @@
-"""Shows the first example's stored figure to a visitor who comes while torch and the encoder are being loaded.
+"""Show the first example's stored figure to a visitor who comes while torch and the encoder are being loaded.
 
-It is compared with the live one as soon as that is there, and a difference is said. `make demo` stores it.
+The page compares it with the live figure once that is computed, and warns of a difference. `make demo` stores it.
 """
 
 import json
@@ -14,17 +14,17 @@ import streamlit as st
 from selfattn.dashboard.live import show_stored
 
 STORED = files("selfattn") / "data" / "while_loading.json"
-ROW = 60  # pixels: the room of the row of examples, so that the live figure comes in the same place
-SAME = 0.005  # shares of a word that differ by less are the same
+ROW = 60  # pixels of the row of examples, so that the live figure takes the same place
+SAME = 0.005  # shares that differ by less are the same
 
 
 def loaded() -> bool:
-    """True if this server has imported what the pages need: then they are as quick as the stored figure."""
+    """True if this server has imported the pages' modules: then a page is as quick as the stored figure."""
     return "selfattn.dashboard.pickers" in sys.modules
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure and return its place; None if the visitor asked for another view, or needn't wait."""
+    """Show the stored figure and return its place; None if the visitor asks for another view, or needn't wait."""
     if loaded() or any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = _kept(), st.query_params.to_dict()
@@ -40,7 +40,7 @@ def show_stored_figure() -> Any:
 
 
 def check_stored_figure(place: Any, record: Any) -> None:
-    """Warn if a page's live figure differs from the stored one: another encoder, other sentences, finding or shares."""
+    """Warn if the page's live figure differs from the stored one in its encoder, sentences, finding or shares."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
         place.warning("The figure that was shown while the encoder was loaded is not the one that is computed now.")
@@ -51,7 +51,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """True if the data are of the same encoder, sentences and way, with the same finding and shares."""
+    """True if both data have the same encoder, sentences and way, the same finding, and the same shares."""
     if any(one[part] != other[part] for part in ("key", "finding")):
         return False
     shares = ([word["share"] or 0 for side in data["sides"] for word in side["words"]] for data in (one, other))

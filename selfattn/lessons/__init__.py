@@ -1,5 +1,4 @@
 """The small systems that several lessons share, one file each: plain numbers in, every step out.
 
-Weights come from `selfattn.kernel`, so a lesson and a real head are computed by the same lines. Nothing here knows
-of Streamlit; pandas comes in only where a system hands over a frame.
+`selfattn.kernel` computes their weights, so that the same lines compute a lesson and a real head. None imports Streamlit.
 """

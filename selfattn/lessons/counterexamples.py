@@ -1,4 +1,4 @@
-"""What attention weights, removed heads and recomputation do not show: a live counter-example for each.
+"""Compute counter-examples: other weights with the same output, and recomputed noise.
 
 Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
 """
@@ -16,7 +16,7 @@ from selfattn.kernel import attend
 
 @dataclass(frozen=True, eq=False)
 class SameOutput:
-    """Other weights, the same context."""
+    """Two rows of weights that give the same context."""
 
     before: Tensor  # (n,)
     after: Tensor  # (n,)
@@ -25,18 +25,18 @@ class SameOutput:
 
 
 def same_output(weights: Tensor, values: Tensor) -> SameOutput:
-    """Give the favourite of a row (n,) as little weight as can be, all at least 0, while the context stays put.
+    """Minimise the largest weight of a row (n,) while the context stays the same and all weights are at least 0.
 
-    values (n, d_value). There is room to move where n is more than d_value + 1, or values depend on one another: then
-    a row of weights is one of many that give the very same context. Solved exactly, as a linear programme.
+    values (n, d_value). If n is more than d_value + 1, or the values are linearly dependent, many rows of weights give the same
+    context. Solved exactly, as a linear programme.
     """
-    from scipy.optimize import linprog  # not at the top: the dashboard's first page would wait for it
+    from scipy.optimize import linprog  # late: it loads slowly, and the first page doesn't need it
 
     row, matrix = weights.double().numpy(), values.double().numpy()
     fixed = np.vstack([matrix.T, np.ones(len(row))])  # the context, and the sum of the weights
-    favourite = np.zeros(len(row))
-    favourite[row.argmax()] = 1
-    solved = linprog(favourite, A_eq=fixed, b_eq=fixed @ row, bounds=(0, None))
+    largest = np.zeros(len(row))
+    largest[row.argmax()] = 1
+    solved = linprog(largest, A_eq=fixed, b_eq=fixed @ row, bounds=(0, None))
     after = solved.x if solved.success else row
     moved = float(np.abs(after - row).sum()) / 2
     difference = float(np.abs((after - row) @ matrix).max())
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Over all heads, the row whose favourite can lose most weight: the head, and its two rows."""
+    """The head whose row at this position can lose the most of its largest weight, and its two rows."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
@@ -52,8 +52,8 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 
 
 def noise_weights() -> tuple[Tensor, Tensor]:
-    """The weights (n, n) of random queries and keys: the kernel's, and torch's own, which mixes the rows of an identity."""
+    """The weights (8, 8) of random queries and keys, by the kernel and by torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
-    value = torch.eye(8)
+    value = torch.eye(8)  # torch returns contexts only: those of an identity are the weights
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
     return attend(query, key, value).weights, own

@@ -1,7 +1,7 @@
-"""The thread of the guided path: "bank" beside a river or a loan, from its one static vector to the vector that the head leaves.
+"""Compute the guided path's example by hand: "bank" beside a river or a loan, from its static vector to the head's output.
 
-Source: ours, made so that every number can be read: an embedding says how much a word is about money, about water, and
-whether it only glues others together. The search is the one that the lessons tell in words ("am I money or land?").
+Source: our own, made so that every number can be read. An embedding says how much a word is about money, how much about water,
+and whether it only joins other words.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from selfattn.examples import Example
 from selfattn.kernel import AttentionTrace, attend
 
 WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
-REAL = Example(  # the same words before a real encoder, and a sentence to compare with
+REAL = Example(  # the same words for a real encoder, and a control
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
     ("riverside", "finance"),
 )  # fmt: skip
-BANK, LAST = 1, 4  # positions of the word that asks, and of the one that answers
+BANK, LAST = 1, 4  # positions of "bank", whose query it is, and of "river" or "loan"
 ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two
 _numbers = partial(torch.tensor, dtype=torch.float64)
 EMBEDDINGS = {
@@ -36,13 +36,13 @@ W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """One sentence through one head, and what that leaves of "bank"."""
+    """One sentence's numbers in the head, and the vector of "bank" afterwards."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)
     trace: AttentionTrace  # query, key, value (5, 2)
     added: Tensor  # (3,) what the head adds to "bank": its context times W_O
-    total: Tensor  # (3,) the word's own vector, and that
+    total: Tensor  # (3,) the sum of its own vector and `added`
 
 
 def embeddings_of(sentence: str) -> dict[str, Tensor]:
@@ -51,8 +51,10 @@ def embeddings_of(sentence: str) -> dict[str, Tensor]:
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """The sentence whose last word is "river" or "loan". typed: its words' embeddings; hidden: a place that "bank" may not
-    attend to."""
+    """Compute the sentence that ends in "river" or "loan".
+
+    typed: its words' embeddings (3,). hidden: a position that "bank" may not attend to.
+    """
     words = WORDS[sentence]
     embeddings = torch.stack([typed[word.lower()] for word in words])
     mask = None

@@ -1,7 +1,7 @@
-"""Which heads attend from a pronoun to the noun it stands for? Scored with a position-only baseline.
+"""Score how well each head attends from a pronoun to its noun, beside a baseline that knows positions only.
 
-Source: the task is Winograd's (1972; Levesque et al. 2012); looking for it in heads: Clark et al. 2019, section 4.3.
-The best of many heads on the same sentences is luck in part, so it is chosen on one half and scored on the other.
+Source: the task is Winograd's (1972; Levesque et al. 2012); searched for in heads by Clark et al. 2019, section 4.3.
+The best of many heads is partly lucky, so it is chosen on one half of the sentences and scored on the other.
 """
 
 import math
@@ -23,7 +23,7 @@ SHUFFLES = 1000
 
 @dataclass(frozen=True, eq=False)
 class PronounRows:
-    """From the pronoun of one sentence: what each head gives each token, and where the two nouns stand."""
+    """One sentence's pronoun and its two nouns, and the pronoun's weights in every head."""
 
     rows: Tensor  # (n_layers, n_heads, n) mean over the pronoun's pieces
     pronoun: PlacedWord[Encoding]
@@ -38,11 +38,11 @@ class PronounRows:
 
 @dataclass(frozen=True, eq=False)
 class PronounWeights:
-    """What the pronoun of every sentence gives its two nouns, in every head: (n_sentences, n_layers, n_heads) each."""
+    """The weights from each sentence's pronoun to its two nouns, in every head: (n_sentences, n_layers, n_heads) each."""
 
     antecedent: np.ndarray
     distractor: np.ndarray
-    by_distance: np.ndarray  # antecedent minus distractor, had the head attended by distance alone
+    by_distance: np.ndarray  # antecedent minus distractor, if the head attended by distance alone
 
     @property
     def preference(self) -> Tensor:
@@ -52,26 +52,26 @@ class PronounWeights:
 
 @dataclass(frozen=True)
 class ChosenHead:
-    """One head: chosen on one half of the sentences, scored on the other."""
+    """The best head on one half of the sentences, with its accuracy on the other half."""
 
     head: Head
-    chosen_with: float  # its accuracy on the half it was chosen on: flattered
+    chosen_with: float  # its accuracy on the half that chose it, which is too high
     accuracy: float  # on the other half
-    p_value: float  # how often coins are right there as often, or more often (binomial, one-sided)
-    position_only: float  # there, had it attended by distance alone
+    p_value: float  # the probability that coins are right there as often or more often (binomial, one-sided)
+    position_only: float  # its accuracy there, if it attended by distance alone
     n: int  # sentences in the other half
-    luck: float  # the accuracy that the best of all heads reaches by luck on the choosing half (95th percentile)
+    luck: float  # the best of all heads' accuracy by luck on the choosing half (95th percentile)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927): it holds 0.5 where luck isn't ruled out."""
+        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927). If it holds 0.5, luck isn't ruled out."""
         part, p = 1.959964**2 / self.n, self.accuracy
         half = (part * (p * (1 - p) + part / 4)) ** 0.5
         return (p + part / 2 - half) / (1 + part), (p + part / 2 + half) / (1 + part)
 
 
 def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
-    """Find the three words in the encoded sentence and read the pronoun's rows; ValueError where one is missing."""
+    """Find the three words in the encoded sentence, and read the pronoun's rows. Raises ValueError if one is missing."""
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
     pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.positions[0], distractor.positions[0]))
     return PronounRows(encoding.word_rows(pronoun.positions), pronoun, antecedent, distractor)
@@ -85,14 +85,17 @@ def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
 
 
 def accuracy(preferences: Tensor) -> Tensor:
-    """(n_sentences, n_layers, n_heads) -> (n_layers, n_heads): how often the antecedent wins; a tie counts a half."""
+    """The share of sentences in which the antecedent gets more weight; a tie counts a half.
+
+    preferences (n_sentences, n_layers, n_heads) -> (n_layers, n_heads).
+    """
     return (preferences > 0).double().mean(0) + (preferences == 0).double().mean(0) / 2
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """(n_sentences, n_layers, n_heads): the preference each head would have had, had it attended by distance alone.
+    """The preference of each head if it attended by distance alone: (n_sentences, n_layers, n_heads).
 
-    The weight at each distance from the pronoun is averaged over the *other* sentences.
+    Each distance has its mean weight over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
     aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)  # pronouns at `longest`
@@ -104,7 +107,9 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
     as_if = []
     for place, (each, span) in enumerate(zip(sentences, spans)):
         others = torch.cat([aligned[:place], aligned[place + 1 :]])[..., span]
-        as_if.append(replace(each, rows=others.nanmean(0).nan_to_num()).preference)  # a distance that no other has: 0
+        as_if.append(
+            replace(each, rows=others.nanmean(0).nan_to_num()).preference
+        )  # 0 for a distance that no other has
     return torch.stack(as_if)
 
 
@@ -118,7 +123,7 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
 
 
 def luck(preferences: Tensor) -> float:
-    """The 95th percentile of the best head's accuracy when, in each sentence, a coin decides which noun is right."""
+    """The 95th percentile of the best head's accuracy if a coin decides in each sentence which noun is right."""
     n = len(preferences)
     coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)
@@ -127,16 +132,16 @@ def luck(preferences: Tensor) -> float:
 
 
 def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
-    """Choose the best head on some sentences, score it on others."""
+    """Choose the best head on some sentences and score it on others. choose_on, score_on: their indices."""
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
-    flattered = accuracy(preferences[list(choose_on)])
-    head = Head(*divmod(int(flattered.argmax()), flattered.shape[1]))
-    judged, n = float(accuracy(preferences[list(score_on)])[head]), len(score_on)
+    choosing = accuracy(preferences[list(choose_on)])
+    head = Head(*divmod(int(choosing.argmax()), choosing.shape[1]))
+    score, n = float(accuracy(preferences[list(score_on)])[head]), len(score_on)
     return ChosenHead(
         head=head,
-        chosen_with=float(flattered[head]),
-        accuracy=judged,
-        p_value=sum(math.comb(n, right) for right in range(int(judged * n), n + 1)) / 2**n,
+        chosen_with=float(choosing[head]),
+        accuracy=score,
+        p_value=sum(math.comb(n, right) for right in range(int(score * n), n + 1)) / 2**n,
         position_only=float(accuracy(by_distance[list(score_on)])[head]),
         n=n,
         luck=luck(preferences[list(choose_on)]),

@@ -1,11 +1,11 @@
-"""A recurrent net against attention: how a word's signal travels to another word, measured and not drawn.
+"""Measure how a word's signal reaches another word, through a recurrent net and through attention.
 
 Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
 2017, table 1 (path length, sequential operations, work per layer).
 
-Two things that are often mixed are kept apart. The *gradient* asks how much the last state would move if the first
-word moved: it fades or explodes with the gain. The *share* asks how much of the last state is still that word, after
-all the others have been added: it shrinks even where the gradient doesn't.
+Two measures that are often confused: the *gradient* says how much the last state moves if the first word moves; it fades or
+explodes with the gain. The *share* says how much of the last state is still that word after all others were added; it shrinks
+even if the gradient doesn't.
 """
 
 import statistics
@@ -45,14 +45,13 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 
 
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
-    """Follow word `start` to word `stop` (from 1, start < stop) through a plain and a gated recurrence and attention.
+    """Follow word `start` to word `stop` (from 1, start < stop) through a plain recurrence, a gated one, and attention.
 
-    One row a network and word: network, step, word, gradient, share.
-    gradient: the size of d (state at that word) / d (first word's vector), by autograd, as the factor by which a
-    typical small change grows or shrinks (Frobenius norm over the square root of the width).
-    share: how much of the state is the first word's doing, by leaving each word out in turn: its contribution over
-    the sum of all contributions.
-    For attention the "state" at a word is its context vector; every word attends to the whole sentence.
+    One row per network and word: network, step, word, gradient, share.
+    gradient: the factor by which a small change of the first word's vector grows or shrinks up to that word's state (Frobenius
+    norm of the Jacobian over the square root of the width).
+    share: the first word's part of the state: each word is left out in turn, and its contribution divided by the sum of all.
+    For attention the "state" of a word is its context vector; every word attends to the whole sentence.
     """
     source = start - 1
     networks: dict[str, Network] = {
@@ -72,8 +71,10 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 
 
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
-    """(n, d_model) float64, each of length 1: for words that no encoder has read, drawn from a seed made of the lower-cased
-    spelling, so that the same word gets the same vector wherever it stands."""
+    """A random vector of length 1 for each word, (n, d_model) float64.
+
+    Its lower-case spelling is the seed, so that a word has the same vector at each of its places.
+    """
     seeds = (torch.Generator().manual_seed(zlib.crc32(word.lower().encode())) for word in words)
     rows = torch.stack([torch.randn(d_model, generator=seed, dtype=torch.float64) for seed in seeds])
     return rows / rows.norm(dim=1, keepdim=True)
@@ -82,8 +83,8 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
     """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the word `wanted` (from 0) and `gate` elsewhere.
 
-    R only turns the state. The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain
-    network, state = gain * R state + word, in which the gain alone decides what grows or fades.
+    R is a rotation. The gate opens by hand where training would open it. A gate of 1 gives the plain network, state =
+    gain * R state + word, in which the gain alone decides what grows or fades.
     """
     draw = torch.Generator().manual_seed(7)
     turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
@@ -96,16 +97,16 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 
 
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
-    """Each word's context over all words; the word vectors serve as query, key and value.
+    """Each word's context over all words; the word vectors are query, key and value.
 
-    `asking` adds the wanted word's direction to every query, by hand, as training would; 0 is untrained.
+    asking: how much of the wanted word's direction is added to every query by hand, as training would; 0: untrained.
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """(n,): how strongly each state answers to the source word's vector."""
+    """The size of each state's derivative by the source word's vector, (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
@@ -115,7 +116,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
-    """(n, n): row = word left out (its vector set to zero), column = state, entry = how far that state moves."""
+    """The distance by which each state moves (columns) without each word (rows; its vector is set to zero), (n, n)."""
     without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 
@@ -123,10 +124,10 @@ def _contributions(network: Network, vectors: Tensor) -> Tensor:
 def race(
     lengths: Sequence[int] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
 ) -> pd.DataFrame:
-    """What words cost, timed here and now. One row a way and length: way, words, milliseconds (median of the repeats).
+    """Time three ways through a text on this machine: way, words, milliseconds (median of the repeats).
 
-    "one matrix product": attend to all words at once. "attention, word by word": the same numbers, one query at a
-    time. "recurrent, word by word": a state passed along, which can't be done at once.
+    "one matrix product": attention of all words at once. "attention, word by word": the same numbers, one query at a time.
+    "recurrent, word by word": a state that is passed along, which can't be computed at once.
     """
     rows = []
     for n in lengths:
@@ -157,5 +158,5 @@ def _pass_along(words: Tensor, matrix: Tensor) -> None:
 
 def _to_its_end(run: Callable[[], object], device: str) -> None:
     run()
-    if device != "cpu":  # it answers before it is done
+    if device != "cpu":  # a GPU returns before it has finished
         torch.accelerator.synchronize(device)

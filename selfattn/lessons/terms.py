@@ -1,4 +1,4 @@
-"""Definitions of the field's terms, one sentence each, for every page (terms.toml)."""
+"""Read the definitions of the field's terms, one sentence each, that all pages share (terms.toml)."""
 
 import tomllib
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""A model of 777 numbers that learns where to attend: is the number at position 4 the magic one?
+"""Train a model of 777 numbers that learns where to attend: is the number at position 4 the magic one?
 
-Source: the published lesson: [CLS] = 0 and six random integers of 1 to 50; label 1 where position 4 holds 42; 8,000
-samples from numpy's seed 0; embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on
-position 0; Adam, binary cross-entropy, 10 epochs of batches of 32. Initial values follow Keras, which it used.
+Source: the published lesson. Samples: [CLS] = 0 and six random integers of 1 to 50, with label 1 if position 4 holds 42; 8,000
+from numpy's seed 0. Model: embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on position 0.
+Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras, which the lesson used.
 """
 
 import copy
@@ -28,7 +28,7 @@ N_SAMPLES, BATCH = 8000, 32
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be changed; the defaults are the published ones."""
+    """The settings that a visitor may change. The defaults are the published ones."""
 
     seed: int = 0
     epochs: int = 10
@@ -44,7 +44,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How good the model is; recall is the share of positives found (a constant "no" is right in 98 % of all cases)."""
+    """The model's quality. Recall is the share of positives found; a constant "no" has an accuracy of 98 %."""
 
     loss: float
     accuracy: float
@@ -54,13 +54,13 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EpochState:
-    """The model after an epoch (0 = before training)."""
+    """The model after an epoch; epoch 0 is before training."""
 
     epoch: int
     score: Score
     weights: Tensor  # (7, 7) mean over the positives
     negative_weights: Tensor  # (7, 7) mean over as many negatives
-    model: "TinyModel"  # as it was then: it learns no more
+    model: "TinyModel"  # a copy that isn't trained further
 
     @property
     def target_weight(self) -> float:
@@ -85,24 +85,24 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """What the head reads (batch, 7, width) and every step of it; tokens (batch, 7)."""
+        """The head's input (batch, 7, width) and all of its steps. tokens (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
-        """(batch,) scores; their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
+        """Scores (batch,); their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
         states, trace = self.attention(tokens, mask)
-        # Only position 0 decides, so only its state goes on.
+        # Only the state of position 0 is needed: it alone decides.
         first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
         return self.decide(first).squeeze(-1)
 
     def probability(self, tokens: Tensor) -> Tensor:
-        """(batch,) of "position 4 holds the magic number"."""
+        """The probability (batch,) that position 4 holds the magic number."""
         return self(tokens).sigmoid()
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """The training data; seed 0 gives the source's own. fresh: as many sentences that training never sees."""
+    """The training data; seed 0 gives the source's. fresh: other sentences, as many, that training never sees."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
@@ -111,9 +111,9 @@ def samples(settings: Settings, fresh: bool = False) -> Samples:
 
 
 def train(settings: Settings) -> Iterator[EpochState]:
-    """Train, and hand out the state before the first epoch and after each. Stop by not asking for the next."""
+    """Train, and yield the state before the first epoch and after each one."""
     data = samples(settings)
-    # torch's own seed is process-wide; the fork gives it back as it was.
+    # torch's seed is global; the fork restores it.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(settings.seed)  # torch.manual_seed would seed the GPU too
         model = TinyModel(settings.width)
@@ -138,8 +138,10 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 
 
 def layers(width: int = 8) -> pd.DataFrame:
-    """The model's layers: layer, shapes, numbers to learn. Keras prints three times their sum and 2 more (2,333 at width 8):
-    Adam's two moments of each, its step and its learning rate."""
+    """The model's layers: layer, shapes, numbers (to learn).
+
+    Keras prints three times their sum plus 2 (2,333 at width 8): it adds Adam's two moments of each, its step and its rate.
+    """
     model = TinyModel(width)
     parts = {
         "embeddings: tokens, positions": (model.tokens, model.positions),
@@ -157,14 +159,14 @@ def layers(width: int = 8) -> pd.DataFrame:
 
 
 def without_edge() -> Tensor:
-    """(7, 7) mask that forbids one weight: [CLS] on position 4."""
+    """A mask (7, 7) that forbids one weight: of [CLS] on position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[CLS, TARGET_POSITION] = False
     return mask
 
 
 def sentence(text: str) -> Tensor:
-    """(1, 7) from six typed numbers; ValueError unless they are whole and from 1 to 50."""
+    """The tokens (1, 7) of six typed numbers. Raises ValueError unless they are whole and from 1 to 50."""
     row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
     if not all(value in range(1, LARGEST_NUMBER + 1) for value in row):
         raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change the others.")
@@ -172,7 +174,7 @@ def sentence(text: str) -> Tensor:
 
 
 def mean_weights(model: TinyModel, tokens: Tensor) -> Tensor:
-    """(7, 7): the head's weights, mean over the sentences."""
+    """The head's mean weights over the sentences, (7, 7)."""
     return model.attention(tokens)[1].weights.mean(0)
 
 

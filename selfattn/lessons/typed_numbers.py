@@ -1,4 +1,4 @@
-"""Numbers that a visitor typed, checked once at the boundary: finite, not huge, as many as expected."""
+"""Read numbers that a visitor typed: finite, not huge, and as many as expected."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ LARGEST = 10_000.0  # beyond this a hand-made example teaches nothing, and squar
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """The numbers of a text such as "3, 1" or "[3 1]", (size,) in float64; ValueError where it holds anything else."""
+    """The numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]

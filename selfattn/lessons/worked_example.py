@@ -1,7 +1,7 @@
-"""The worked example: "it" attends to three words, and all four steps fit on one line each.
+"""Compute the worked example: "it" attends to three words, and each of the four steps fits on one line.
 
-Source: the published example prints query, keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
-[1.79, 1.44]. It doesn't print the values; those below lead to that context.
+Source: the published example prints the query, the keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
+[1.79, 1.44]. It doesn't print the values; those below give that context.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel_inputs import Terms
 
 TOKENS: Sequence[str] = ("animal", "street", "because")
 QUERY = torch.tensor((3.0, 1.0), dtype=torch.float64)
@@ -18,17 +19,17 @@ KEYS = torch.tensor(((3.0, 1.0), (1.0, 4.0), (1.5, 0.5)), dtype=torch.float64)
 VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
-def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES) -> AttentionTrace:
-    """One query (d,) over n keys (n, d) and values (n, d_value); every step is in the trace."""
-    return attend(query[None], keys, values)
+def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
+    """The trace of one query (d,) over keys (n, d) and values (n, d_value). terms: added to the scaled scores."""
+    return attend(query[None], keys, values, terms=terms)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:
-    """One row a key of a one-query trace: token, score, scaled, weight."""
+    """One row per key of a trace with one query: token, score, scaled, weight."""
     columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
     return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """One query over n words of these scores (n,): a query of 1 meets each score as a key."""
+    """The trace of one query over n words with these scores (n,): the query is 1 and each score a key."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -19,10 +19,10 @@ LINE = 24  # bytes of a line for each character of a cell's limit: three cells w
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
-def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
+def read_upload(data: bytes, suffix: str) -> list[Row]:
     """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError beyond the operator's limits.
 
-    suffix: of the file's name. searched: as in `read_rows`.
+    suffix: of the file's name.
     """
     if suffix not in TAKEN:
         raise InputError(
@@ -35,14 +35,14 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
             raise _beyond(f"bytes in a line (line {number:,})", most)
     name = f"The table{suffix}"
     try:
-        return list(_within_limits(read_rows(Path(name), searched, data)))
+        return list(_within_limits(read_rows(Path(name), content=data)))
     except InputError as error:
         raise InputError(str(error).replace(name, "The table")) from None
 
 
-def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the rows of `read_upload` as tables: the usable ones with their `line`, and the others with their `reason`."""
-    rows, columns = read_upload(data, suffix, searched), ["line", "sentence", "word", "sense", "pair"]
+    rows, columns = read_upload(data, suffix), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])

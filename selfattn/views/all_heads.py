@@ -1,4 +1,4 @@
-"""All heads: their maps with a measure of each, and what a head does over many sentences."""
+"""Make the panels of All heads: every head's map with a measure, and what one head does over many sentences."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from selfattn.views.heads_data import heads_data
 from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-SMALL = 92  # most pixels of a small map
-WRITTEN = 40  # tokens: of a sentence of so many the browser gets the chosen head's weights as numbers
+SMALL = 92  # pixels of a small map, at most
+WRITTEN = 40  # tokens: for a longer sentence the browser doesn't get the chosen head's weights as numbers
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 
 def small_maps(encoding: Encoding) -> dict[str, Any]:
-    """Every head's map, small, as heads.schema.json has them."""
+    """Every head's map as one picture, by heads.schema.json."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
     picture = one_picture(_maps(encoding), encoding.n_heads, side)
@@ -52,21 +52,21 @@ def every_head(
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
-    """The panel of all heads: each map small, above a bar as long as a measure, and the chosen head's map large.
+    """The panel of all heads: each map small, with a bar for the measure, and the chosen head's map large.
 
-    maps: `small_maps`, the rows that are outlined and the sentence's name. frame: tidy_tables.heads_frame. compared: the word's
-    sentences, for a measure that is an effect on its cosine. noise: said under the picture.
+    maps: `small_maps`, the rows to outline and the sentence's name. frame: tidy_tables.heads_frame. compared: the word's
+    sentences, if the measure is an effect on its cosine. noise: a sentence for the note.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
-    said = ",".join(map(numbers.weight, encoding.weights(*chosen).flatten().tolist())) if few else ""
+    written = ",".join(map(numbers.weight, encoding.weights(*chosen).flatten().tolist())) if few else ""
     if compared and measure.beside:
         finding, note = _removals(frame, measure, compared)
     else:
         finding = _most_and_least(frame, measure)
     kind, unit = ("effect", "") if measure.signed else ("weights", measure.unit)
     title = f"{measure.label}, in {unit}" if unit else measure.label
-    maps = {**maps, "said": said}
+    maps = {**maps, "said": written}
     return Panel(
         name="all heads",
         finding=finding,
@@ -83,7 +83,7 @@ def every_head(
 
 
 def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
-    """Name the heads with the most and the least of a measure."""
+    """Name the heads with the largest and the smallest value of a measure."""
 
     def value(row: pd.Series) -> str:
         number = row[measure.name]
@@ -115,10 +115,13 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """The panel of what a head does over a frame of sentences: where it joins the word to another most, and two typical ones."""
-    patterns, own = (_of_head(table, head) for table in (report.patterns, report.sentences))
+    """The panel of what a head does over many sentences: its pattern, its largest weights, and typical ones.
+
+    frame: the labelled sentences of `report`.
+    """
+    patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
-    for rank, row, to, weight in own[["rank", "row", "to", "weight"]].itertuples(index=False):
+    for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
         if rank == 0:
             headings[row] = f"Strongest of {report.n} sentences: the weight that the underlined word gives the blue one"
         elif rank >= TOP and len(headings) == 1:
@@ -135,7 +138,7 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
         name="over many sentences",
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
         alt=f"Sentences in which {head} attends most from the labelled word to another, then typical ones: {', '.join(joined)}.",
-        tables=Tables({"over many sentences": lambda: own, "patterns": lambda: report.patterns}),
+        tables=Tables({"over many sentences": lambda: weighted, "patterns": lambda: report.patterns}),
         method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
         "weight, two thirds for special tokens. Each sentence shows the other word that gets most of the labelled word's "
         "weight; sentences are ordered by that weight.",
@@ -149,15 +152,15 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """The panel of how far hiding a word in each head alone moves another, and of how often this head moves it furthest."""
-    every = heads(report, head)
-    own = _of_head(every.table, head).iloc[0]
-    further, share = int((every.table["share"] > own["share"]).sum()), numbers.decimal(100 * own["share"], 1)
-    note = f"{further or 'None'} of the other {len(every.table) - 1} heads move{'s' * (further < 2)} it further."
-    if own["leads"] >= 0.005:
-        note += f" With words drawn anew, it comes first in {numbers.share(own['leads'])} of draws."
+    """The panel of how far each head alone moves the word if another is hidden in it; its finding is about `head`."""
+    panel = heads(report, head)
+    chosen = _of_head(panel.table, head).iloc[0]
+    further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
+    note = f"{further or 'None'} of the other {len(panel.table) - 1} heads move{'s' * (further < 2)} it further."
+    if chosen["leads"] >= 0.005:
+        note += f" With words drawn anew, it comes first in {numbers.share(chosen['leads'])} of draws."
     return replace(
-        every,
+        panel,
         name="moved word",
         finding=f"Hide each sentence's most telling word in {head} alone: the labelled word moves {share}\u00a0% of the way to "
         "its other sense.",

@@ -1,4 +1,4 @@
-"""Panels of two kinds that several views have: dots with their intervals, and a map of all heads."""
+"""Make the two kinds of panel that several views share: dots with their intervals, and a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,29 +21,23 @@ def dots_panel(
     guess: tuple[str, float] | None = None,
     domain: tuple[float, float] = (0.0, 1.0),
     marked: Sequence[str] | None = None,
-    format: str = ".0%",
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """A panel of `charts.dots.dots`. marked: None, the first label.
+    """A panel with a picture of `charts.dots.dots`. guess, domain: as there. marked: labels in teal; None, the first.
 
-    tables: beside the drawn one. parts: of the panel.
+    tables: more tables, by name. parts: other fields of the panel.
     """
     colored = drawn["label"].tolist()[:1] if marked is None else marked
     rows = (" ".join(filter(None, (row.series, row.group, row.label))) for row in drawn.itertuples())
-    values = (
-        share(value, int(format[-2])) if format.endswith("%") else numbers.decimal(value) for value in drawn["value"]
-    )
     return Panel(
         name=name,
         finding=finding,
-        picture=lambda look: dots(
-            drawn, look.theme, guess, domain=domain, marked=colored, format=format, width=look.width
-        ),
-        alt=f"{finding} {'; '.join(map(' '.join, zip(rows, values)))}.",
+        picture=lambda look: dots(drawn, look.theme, guess, domain=domain, marked=colored, width=look.width),
+        alt=f"{finding} {'; '.join(map(' '.join, zip(rows, map(share, drawn['value']))))}.",
         tables={name: drawn, **(tables or {})},
         **parts,
-    )  # fmt: skip
+    )
 
 
 def heads_panel(
@@ -56,7 +50,7 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """A panel of `head_map`: all heads by a measure, `head` outlined. look_of: kind and title. parts: of the panel."""
+    """A panel with a map of all heads by a measure, `head` outlined. look_of: kind, title. parts: other fields of the panel."""
     return Panel(
         name=name,
         finding=finding,
@@ -68,10 +62,10 @@ def heads_panel(
 
 
 def named(row: pd.Series) -> str:
-    """A head in a sentence."""
+    """The name of a head at the start of a sentence: "Head 10 of layer 0"."""
     return f"Head {row['head']} of layer {row['layer']}"
 
 
 def share(value: float, places: int = 0) -> str:
-    """A part of a whole that no line break parts."""
+    """A share as a percentage with a no-break space before %."""
     return numbers.share(value, places).replace(" ", "\u00a0")

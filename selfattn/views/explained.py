@@ -1,4 +1,4 @@
-"""An encoder's answer in texts whose words are tinted by the effect of hiding them; in a long text, whose sentences are."""
+"""Make the data of texts whose words, or in long texts sentences, are tinted by their effect on an encoder's answer."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from selfattn.views.shaded import Tint, shaded_data
 
 PRINTED = 5  # percent of the full tint's effect: smaller ones are in tooltips only
 LEAST = (
-    0.1  # of the answer's size: the least effect that has the full tint, so that no change of a hundredth looks large
+    0.1  # share of the answer: no smaller effect has the full tint, so that a change of a hundredth doesn't look large
 )
 
 Write = Callable[[float], str]
@@ -23,9 +23,9 @@ Write = Callable[[float], str]
 def explained_data(
     found: Mapping[str, Explained], what: str, write: Write, wholes: Mapping[str, Tokens] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """The data of the component `shaded`: a row a text. found: the line above each, and its result.
+    """The data of the component `shaded`, one row a text. found: each result, by the line above its text.
 
-    what: the number that changes, in a sentence; write: a change of it. wholes: by the line, a text whose end was cut off.
+    what: names the number that changes. write: writes a change of it. wholes: by line, the uncut text if its end was cut off.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -61,13 +61,13 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """A row's sentences in place of its words, each with its own. largest: the effect or level that fills the curve."""
+    """The fields of a row that shows sentences, each with its words. largest: the effect or level that fills the curve."""
     named, opened = {*found.named}, {*found.words}
-    own = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
-    starts, first = [each.at for _, each in own], own[0][1].positions[0]
-    closed = {at for at, each in own if opened.isdisjoint(each.words)}
+    sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
+    starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
+    closed = {at for at, each in sentences if opened.isdisjoint(each.words)}
     parts: list[dict[str, Any]] = []
-    for n, (at, each) in enumerate(own, start=1):
+    for n, (at, each) in enumerate(sentences, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
         within = "" if at in named else " Within it, so no word is named."
@@ -76,12 +76,12 @@ def _by_sentence(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
                 "depth": _percent(effect, largest), "level": abs(_percent(level, largest)), "number": write(effect),
-                "tip": f"Sentence {n} of {len(own)}: change of {what} {write(effect)}. {noise}{more}",
+                "tip": f"Sentence {n} of {len(sentences)}: change of {what} {write(effect)}. {noise}{more}",
                 "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
             }
         )  # fmt: skip
     for word, place in zip(words, places):
-        at, _ = own[n := max(0, bisect_right(starts, place) - 1)]
+        at, _ = sentences[n := max(0, bisect_right(starts, place) - 1)]
         if at not in closed:
             parts[n]["words"].append(word if at in named else {**word, "number": ""})
     tokens = read = parts[-1]["stop"]
@@ -97,11 +97,9 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """A line on what is cut off a text. name: the encoder's; where: " of A"."""
-    special = (
-        len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)
-    )  # at the end
-    words, kept = tokens.words, len(read.ids) - special
+    """State how much of a text the embedder cuts off. name: the encoder's. where: " of A"."""
+    at_end = len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)  # special
+    words, kept = tokens.words, len(read.ids) - at_end
     left = sum(word.stop <= kept for word in words)
     share = numbers.share(1 - left / len(words)).replace(" ", "\u00a0")
     return (

@@ -1,4 +1,4 @@
-"""The data of the component `heads`, by dashboard/components/heads.schema.json: a map of all heads, one of them chosen."""
+"""Make the data of the component `heads` (dashboard/components/heads.schema.json): a map of all heads, one of them chosen."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from selfattn.numbers import decimal
 
 
 def plain_heads(layers: int, heads: int, chosen: Head, label: str) -> dict[str, Any]:
-    """A map to choose a head in, without numbers."""
+    """The data of a map without numbers, in which a head can be chosen."""
     return {
         "version": 1,
         "key": f"{layers} x {heads}",
@@ -39,9 +39,10 @@ def heads_data(
     unit: str = "",
     maps: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Colour each head by a measure. frame: tidy_tables.heads_frame; of no head but those in it can one be chosen.
+    """The data of a map whose heads are coloured by a measure.
 
-    kind: "weights" for numbers from 0; else both signs have a colour. title: the measure's name in words. maps: by the schema.
+    frame: tidy_tables.heads_frame. chosen: outlined if it is in the frame. kind: "weights" for numbers from 0; else both signs
+    have a colour. title: the measure's name in words. maps: each head's own map, as the schema describes it.
     """
     frame = frame.sort_values(["layer", "head"])
     values, names = frame[measure].tolist(), frame["name"].tolist()
@@ -50,10 +51,10 @@ def heads_data(
     places = max(1 if share else 2 + signed, 1 - math.floor(math.log10(100 * largest if share else largest)))
 
     def write(value: float) -> str:
-        unit_of = "\u00a0%" if share else f" {unit}".rstrip()
-        return (
-            "" if value != value else decimal(100 * value if share else value, places, "+" if signed else "") + unit_of
-        )
+        if value != value:
+            return ""
+        number = decimal(100 * value if share else value, places, "+" if signed else "")
+        return number + ("\u00a0%" if share else f" {unit}".rstrip())
 
     about = title if isinstance(title, str) else ", ".join(title)
     ways = [f" ({way})" for way in frame[HOW]] if HOW in frame else [""] * len(frame)

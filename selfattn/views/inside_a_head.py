@@ -1,4 +1,4 @@
-"""Inside a head: what comes in, how the kernel computes it, and what goes out, for a token of one or two sentences."""
+"""Make the panels of Inside a head: a token's vectors on the way in, the kernel's steps, and the vectors on the way out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from selfattn.panel import Look, Panel, Tables
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
-TERMS = 6  # of a product, written out
+TERMS = 6  # terms of a product that are written out
 TITLES = {
     "input": "what the layer reads",
     "read": "what the projections read",
@@ -40,14 +40,14 @@ RAMP = "Red: below 0; blue: above. Each pair of strips has its own deepest colou
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A token of a sentence, and what the head computes there."""
+    """A token of a sentence, with every step that a head computes for it."""
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
     position: int  # the token's
     steps: HeadSteps
-    real: AttentionTrace  # as the head is
-    trace: AttentionTrace  # the same, or with steps changed
+    real: AttentionTrace  # unchanged
+    trace: AttentionTrace  # `real`, or one with changed steps
 
     @property
     def changed(self) -> bool:
@@ -56,17 +56,17 @@ class Followed:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Those of the sentence."""
+        """The tokens of the sentence."""
         return self.word.sentence.tokens
 
     @property
     def label(self) -> str:
-        """The word as it is spelled, or the token if it is another or a piece."""
+        """The word's text if the token is the whole word, else the token."""
         return self.word.word.text if self.word.positions == (self.position,) else self.tokens[self.position]
 
     @property
     def projected(self) -> Projected:
-        """The head's matrices, which must be known."""
+        """The head's matrices. Call it only if they are known."""
         assert self.steps.projected is not None
         return self.steps.projected
 
@@ -97,7 +97,7 @@ def follow(
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """The panel of the kernel. errors: as in `kernel_panel`, of the head as it is."""
+    """The panel of the kernel's steps. errors: as in `kernel_panel`, for the unchanged head."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)
@@ -109,7 +109,7 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """One row per token: sentence, place, token, weight as it is, changed."""
+    """One row per token: sentence, place, token, weight (unchanged), changed."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -207,7 +207,7 @@ def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
 
 
 def _proof(errors: pd.DataFrame, note: str) -> str:
-    """Each step's largest difference to the model's own. note: what is particular about the encoder."""
+    """State each step's largest difference to the model's own numbers. note: a peculiarity of the encoder, or ""."""
     worst = errors.groupby("step", sort=False)["error"].max().dropna()
     said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
@@ -241,7 +241,10 @@ def _strips(
     more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
     **said: str,
 ) -> Panel:
-    """A panel of vectors: for each name in rows a title and a strip a sentence. lengths: on one scale, each with its length."""
+    """A panel of vectors: a title for each name in `rows`, and a strip for each sentence.
+
+    lengths: draw all on one scale, and print each vector's length.
+    """
 
     @cache
     def picture(look: Look) -> Spec:

@@ -1,6 +1,6 @@
-"""The data of the component `kernel`, by dashboard/components/kernel.schema.json: one head's computation of one token's row.
+"""Make the data of the component `kernel` (dashboard/components/kernel.schema.json): how one head computes one token's row.
 
-A number that is printed travels as its text; the numbers of a strip travel as whole numbers of equal parts.
+Printed numbers are texts; the numbers of a strip are integers, in units of their last decimal.
 """
 
 import math
@@ -22,11 +22,11 @@ from selfattn.views.kernel_row import QueryRow, leading
 from selfattn.words import fold
 
 VERSION = 2
-VECTORS, HANDED = 4, 3  # decimals of queries, keys and values, and of weight x value
-FEW = 4  # numbers: a strip of so few prints them
+VECTORS, HANDED = 4, 3  # decimals of queries, keys and values; of weight x value
+FEW = 4  # a strip of at most so many numbers prints them
 MINUS = "−"
 CONTEXT = "The context is the weighted mean of the values: what this head hands on."
-# The lines of the kernel that make a column, by the names of their results.
+# The lines of the kernel that compute each column, by the names of their results.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
     "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
@@ -44,10 +44,10 @@ def kernel_data(
     places: int = 2,
     back: str = "",
 ) -> dict[str, Any]:
-    """All that the browser shows of one row, or of two.
+    """The data of one row, or of two, by the schema. key, about, below: as there.
 
-    findings: one a row. clicks: a click on a token asks for its row. places: the decimals of scores, e^x and weights. back: as in
-    `kernel_panel`.
+    findings: one a row. clicks: True if a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    back: as in `kernel_panel`.
     """
     decimals = _decimals(rows, places)
     columns = _columns(rows)
@@ -71,13 +71,13 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """The vectors of two numbers from which the browser computes the row of another query."""
+    """The vectors, of two numbers each, from which the browser computes the row of another query."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return each kind of strip's largest number by absolute value, in its last decimal; at least 1."""
+    """The largest absolute number of each kind of strip, as an integer like the strip's own; at least 1."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -90,7 +90,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The ends of a column's bars, and the letters of its longest text."""
+    """The ends of a column's bars, and the length of its longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]
@@ -99,7 +99,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """The decimals of each kind of strip; where it prints its few numbers, no more than they have."""
+    """The decimals of each kind of strip. If a strip prints its numbers, no more than these numbers need."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -119,7 +119,7 @@ def _has_decimals(values: Tensor, most: int) -> int:
 
 
 def whole(values: Tensor, places: int) -> list[str]:
-    """Each row's numbers without their decimal points, between commas, halves away from zero."""
+    """Each row's numbers, times 10 to the power of `places`, rounded half away from zero and comma-separated."""
     exact = np.atleast_2d(values.detach().double().numpy())
     scaled = np.floor(np.abs(exact) * 10**places + 0.5)
     return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
@@ -151,14 +151,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """The kernel's lines, each with the name of what it makes; "" where it makes nothing by itself."""
+    """The kernel's lines, each with the name that it sets, or ""."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] if " = " in line and line.startswith("    ") else "" for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int, int]]:
-    """By token of each row the token of the other that it is matched with."""
+    """For each row, the token of the other row that each of its tokens is matched with."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -215,7 +215,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """The sums over the tokens without a row."""
+    """The sums over the tokens that have no row."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -236,7 +236,7 @@ def _total(row: QueryRow) -> float:
 
 
 def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
-    """Each column's texts, one a token."""
+    """The texts of each column, one a token."""
     decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
         "score": (row.of("scores"), decimal),
@@ -250,15 +250,15 @@ def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
 
 
 def _short(text: str) -> str:
-    """A text as it fits a cell: "<0.0001"."""
+    """A text short enough for a cell: "<0.0001"."""
     return text.replace("under ", "<")
 
 
-# The arithmetic of one token, in numbers from which each next one can be computed as it is printed
+# The arithmetic of one token: numbers are printed with enough decimals to compute each next one from them
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """Return the scaling of a score as it is written after the score, and as a factor; ("", 1.0) if there is none."""
+    """The scaling of a score, as text after the score and as a factor; ("", 1.0) if there is none."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0
@@ -272,24 +272,24 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """Return each of these tokens' steps, [column, text]."""
+    """The steps of each of these tokens, as [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
     terms = zip(*(values[list(kept)].tolist() for values in row.terms.values())) if row.terms else [()] * len(kept)
-    return [_line(factor(row.trace), own, added, largest, total, places) for own, added in zip(columns, terms)]
+    return [_line(factor(row.trace), token, added, largest, total, places) for token, added in zip(columns, terms)]
 
 
 def _line(
     scale: tuple[str, float],
-    own: Sequence[float],
+    steps: Sequence[float],
     added: Sequence[float],
     largest: float,
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """One token's steps. own: score, scaled, masked, e^x and weight; added: its terms; places: the fewest decimals."""
-    (symbol, times), (score, scaled, masked, exponential, weight) = scale, own
+    """The steps of one token. steps: score, scaled, masked, e^x and weight. added: its terms. places: the fewest decimals."""
+    (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
         shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
         end, x = [["masked", f"hidden: {MINUS}∞"], *(shares if total else [["weight", "no token is left: 0"]])], places
@@ -311,7 +311,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """e^x, the total and the weight in decimals that are enough to divide them."""
+    """The texts of e^x, the total and the weight, with enough decimals to compute the weight from them."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))
@@ -324,9 +324,9 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """The fewest decimals, from `places` on, with which the wanted text is computed; where none are enough, `places`.
+    """The fewest decimals, at least `places`, with which `computed` gives the wanted text; `places` if none do.
 
-    None are for -1e9 + 0.5, say: float32 has no such digits. A number half way between two printed ones isn't taken.
+    None do for -1e9 + 0.5, because float32 has no such digits. A result half way between two texts doesn't count.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)
@@ -338,7 +338,7 @@ def _text(value: float, places: int) -> str:
 
 
 def _number(value: float, places: int) -> float:
-    """A number as it is printed."""
+    """The number rounded as it is printed."""
     return read(_text(value, places))
 
 

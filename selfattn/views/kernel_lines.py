@@ -1,4 +1,4 @@
-"""The kernel's own lines, read from the running program and never retyped."""
+"""Read the kernel's own lines from the running program, so that they are never retyped."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ from selfattn import kernel
 
 
 def source(function: Callable) -> str:
-    """A function's own text, without its docstring and the call that checks its input."""
+    """A function's source text, without its docstring and the call that checks its input."""
     text = textwrap.dedent(inspect.getsource(function))
     docstring = ast.parse(text).body[0].body[0]
     lines = text.splitlines()
@@ -20,6 +20,6 @@ def source(function: Callable) -> str:
 
 @cache
 def kernel_lines() -> dict[str, str]:
-    """The kernel's lines, without their comments, by the name that each makes."""
+    """The kernel's assignments without comments, by the name that each one sets."""
     (attend,) = ast.parse(source(kernel.attend)).body
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}

@@ -1,4 +1,4 @@
-"""One token's row of a head, with every step: what the kernel figure shows."""
+"""Take one token's row of a head, with every step, for the kernel figure."""
 
 import math
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
-MOST = 64  # tokens, each a row; of longer sentences LEADING have one, and all others share one
-LEADING = 24
+MOST = 64  # tokens that have a row each
+LEADING = 24  # tokens of a longer sentence that have a row; the others share one
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryRow:
-    """One token's row of a head: what it attends to, with every step."""
+    """One token's row of a head, with every step."""
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
     tokens: tuple[str, ...]  # n
-    query: int  # the token whose row it is; -1 (and `first` too): none of them
+    query: int  # the token whose row it is; -1 (as `first` is then): none of the tokens
     name: str = ""  # "A" or "B"
     first: int = 0  # the token of the trace's first row
-    special: tuple[bool, ...] = ()  # n, or (): none is
+    special: tuple[bool, ...] = ()  # n, or (): no token is special
     word: tuple[int, ...] = ()  # the positions of the word that the page is about
-    text: str = ""  # what asks, where it is none of the tokens
+    text: str = ""  # the query's name, if it is none of the tokens
 
     @property
     def row(self) -> int:
@@ -35,16 +35,16 @@ class QueryRow:
 
     @property
     def asks(self) -> str:
-        """The query's token, or what asks."""
+        """The query's name: its token, or `text`."""
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """A step's numbers of this row: "scores", "scaled", "masked", "exponentials" or "weights", (n,); "query", (d_head,)."""
+        """This row of a step: (n,) of "scores", "scaled", "masked", "exponentials" or "weights", (d_head,) of "query"."""
         return getattr(self.trace, step)[self.row]
 
     @property
     def terms(self) -> dict[str, Tensor]:
-        """The terms that are added to the scaled scores, (n,) by name; a float mask that changes this row is one, "mask"."""
+        """The terms added to the scaled scores, (n,) by name. "mask" is a float mask, if it changes this row."""
         shape, mask = self.trace.scores.shape, self.trace.mask
         found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
         if mask is not None and mask.dtype != torch.bool:
@@ -53,7 +53,7 @@ class QueryRow:
 
     @property
     def hidden(self) -> list[bool]:
-        """The tokens that it may not attend to, (n,)."""
+        """True for each token that the query may not attend to, (n,)."""
         return (self.of("masked") == -math.inf).tolist()
 
     @property
@@ -70,9 +70,9 @@ def word_row(
     query: int | None = None,
     trace: AttentionTrace | None = None,
 ) -> QueryRow:
-    """The row of a word's first piece, or of any other token of its sentence.
+    """The row of a word's first piece, or of the token `query` of its sentence.
 
-    trace: in place of the head's own, of all tokens. Raises NotRecomputable where the encoder is shown only.
+    trace: of all tokens; replaces the head's own. Raises NotRecomputable for an encoder that is shown only.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query
@@ -86,9 +86,9 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """The tokens that have a row, in the sentence's order, and the others; of a long sentence those of the largest weights.
+    """The tokens that have a row, and the others, each in the sentence's order.
 
-    The query itself always has one.
+    In a long sentence the query and the tokens with the largest weights have one.
     """
     n = len(row.tokens)
     if n <= MOST:

@@ -1,4 +1,4 @@
-"""The kernel figure: how one head computes one token's row, every number of it, in one sentence or two."""
+"""Make the panel of the kernel figure: every number with which one head computes one token's row, in one sentence or two."""
 
 import hashlib
 import math
@@ -16,8 +16,8 @@ from selfattn.views.kernel_data import kernel_data
 from selfattn.views.kernel_row import LEADING, MOST, QueryRow
 
 NAME = "kernel"
-ALIKE = 1e-6  # of weights: float32 rounds them
-MUCH = 0.5  # of the weight, from here on, is most of it
+ALIKE = 1e-6  # weights that differ by less count as equal, because float32 rounds them
+MUCH = 0.5  # from this weight on it is "most of its weight"
 METHOD = (
     "Every number is computed by selfattn/kernel.py from the query, key and value that the attention received. Numbers are "
     "rounded as they are printed; where the next one can't be computed from two decimals, more are printed. A weight says what "
@@ -40,9 +40,10 @@ def kernel_panel(
     """The panel of one token's row in one sentence, or in "A" and "B".
 
     rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
-    own weights, on the same inputs and in a separate pass (None: not known). clicks: a click on a token asks for its row, as
-    the state "query": [side, position]. places: the decimals of scores, e^x and weights. finding: in place of the row's own.
-    back: the label of a button that returns to this query; with it the query, of two numbers, can be dragged in its plane.
+    own weights, on the same inputs and in a separate pass (None: not known). clicks: True if a click on a token asks for its
+    row; it comes back as the state "query", [side, position]. places: the decimals of scores, e^x and weights. finding:
+    replaces the row's own. back: the label of a button that returns to this query; with it, a query of two numbers can be
+    dragged.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -73,7 +74,7 @@ def kernel_panel(
 
 
 def largest_weight(row: QueryRow) -> str:
-    """State the token that gets most weight."""
+    """State which token gets the most weight."""
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
     if not weights[at] > 0:
@@ -96,7 +97,7 @@ def largest_weight(row: QueryRow) -> str:
 
 
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
-    """The figure in words."""
+    """The figure in words, for readers who can't see it."""
     of = f"Head {head.head} of layer {head.layer}" if head else "One head"
     parts = [f"{of}, step by step: a row for each token, from query times key to weight times value."]
     for row in rows:
@@ -136,7 +137,7 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
 def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """One row per token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
 
-    Dimensions count from 0. Where values are longer or shorter than keys, what is missing is NaN.
+    Dimensions count from 0. If keys and values differ in length, the missing numbers are NaN.
     """
     tables = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The cosine of a word's two vectors, layer by layer: as they are, and with the leading word of each sentence hidden."""
+"""Show the cosine of a word's two vectors after each layer, plain and with each sentence's leading word hidden."""
 
 from torch import Tensor
 
@@ -12,7 +12,7 @@ NO_CONTROL = "There is no sentence to compare with: add one in which the word me
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """The panel of a pair's cosines."""
+    """The panel of a pair's cosines after each layer."""
     frame = hidden_curves_frame(pair)
     finding, note = compared(pair), beside(pair)
     return Panel(

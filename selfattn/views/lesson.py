@@ -1,4 +1,4 @@
-"""The panel of a lesson: its charts side by side."""
+"""Make the panel of a lesson: its charts side by side."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,12 +12,12 @@ Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """A chart's function with all of its arguments but the theme, which follows the positional ones."""
+    """A chart with all of its arguments but the theme, which comes after the positional ones."""
     return partial(chart, *arguments, **looks)
 
 
 def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
-    """charts: drawings by their titles, `columns` in a row (0: all). said: note and method of the panel."""
+    """The panel. charts: drawings by title, `columns` in a row (0: all in one). said: the panel's note and method."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)

@@ -1,4 +1,4 @@
-"""Limits of weights, removed heads, a lucky head and the recomputation: a counter-example for each."""
+"""Make a panel for each limit: weights, removed heads, a lucky head and the recomputation, each with a counter-example."""
 
 import math
 
@@ -21,7 +21,7 @@ SHOWN = 8  # tokens with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """Other weights for the same context; None where there are none for this text: it has too few tokens."""
+    """The panel of other weights that give the same context; None if the text has too few tokens for any."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None
@@ -38,16 +38,16 @@ def other_weights(passage: Encoding) -> Panel | None:
         f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by {error(rows.difference)}.',
-        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. Drawn "
-        f"is the row, of all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum of the "
-        f"other {len(rows.before) - SHOWN}. The text: {passage.text}",
+        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. The "
+        f"picture has the row, among all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum "
+        f"of the other {len(rows.before) - SHOWN}. The text: {passage.text}",
     )
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """The heads' effects when each is removed in turn, beside `together`, the effect of removing all at once.
+    """The panel of the heads' effects removed one at a time, beside `together`, the effect of removing all at once.
 
-    heads: tidy_tables.heads_frame with effect and control.
+    heads: tidy_tables.heads_frame with columns effect and control.
     """
     heads, noise = noise_floor(heads, "effect", precision)
     alone, control = (heads.loc[heads[name].abs().idxmax(), name] for name in ("effect", "control"))
@@ -71,19 +71,19 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """The best head on half of the pronoun sentences, beside what luck gives the best of all heads, and on the other half."""
+    """The panel of the best head's accuracy on the sentences that chose it, on new ones, and by luck."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
     low, high = chosen.interval
     labels = ("best of all heads", "best, if all guessed", "the head, new sentences")
     right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
-    own = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
+    frame = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
     return dots_panel(
         "lucky head",
         f"The best of {n_heads} heads is right in {best} of 100 sentences; if all guessed, the best would reach {luck} once "
         "in twenty tries.",
-        dot_rows(labels, own, "accuracy"), guess=("one coin", 0.5), domain=(min(0.4, low), 1.0),
+        dot_rows(labels, frame, "accuracy"), guess=("one coin", 0.5), domain=(min(0.4, low), 1.0),
         marked=labels[-1:],
         note=f"On {chosen.n} new sentences coins do as well as {chosen.head} or better with probability "
         f"{weight(chosen.p_value)}.",
@@ -94,7 +94,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """The kernel's weights on noise, and how they differ from torch's own."""
+    """The panel of the kernel's weights on random queries and keys, and their difference to torch's."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
     maps = {"the kernel's weights": (own, "weights"), "their difference to torch's": (difference, "signed")}

@@ -1,4 +1,4 @@
-"""The labelled sentences in which a word's vector is nearest to its vector here."""
+"""Show the labelled sentences in which a word's vector is nearest to its vector in the visitor's sentence."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ SAME = 1e-4  # cosines that differ by no more count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """The three nearest. stage: where the word's vector is taken, "in its sentence"; ranked: `ranked_sentences` of it."""
+    """The panel of the three nearest. stage: says where the vector comes from, "in its sentence". ranked: `ranked_sentences`."""
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))
@@ -35,7 +35,7 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
 
 
 def senses_of(stage: str, ranked: pd.DataFrame) -> str:
-    """The senses of the three nearest, and how many more are as near."""
+    """State the senses of the three nearest, and how many more are as near."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
     which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())

@@ -1,4 +1,4 @@
-"""One head in two sentences: its maps of A and of B, as it is or with a word hidden."""
+"""Show one head's maps of two sentences, unchanged or with a word hidden."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -19,7 +19,7 @@ Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """By sentence the word that was hidden from the word when it was run."""
+    """The words hidden from the word when its sentence was run, by sentence."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -30,9 +30,9 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """The head's maps of A and of B side by side, on one colour scale, cells of one size, the rows of the word outlined.
+    """The panel of the head's maps of A and B, on one colour scale, with cells of one size and the word's rows outlined.
 
-    source: whose weights `maps` are, of SOURCES.
+    source: a key of SOURCES; the origin of the weights in `maps`.
     """
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
@@ -73,9 +73,9 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
 
 
 def surest_word(view: WordMap, where: str) -> str:
-    """Name the word, no punctuation, that gives the largest weight of a map, and the word or token that gets it."""
-    named = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
-    rows = [row for row, own in enumerate(named) if own]
+    """Name the word (not a punctuation mark) that gives the largest weight of a map, and the word or token that gets it."""
+    words = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
+    rows = [row for row, is_word in enumerate(words) if is_word]
     if not rows:
         return f"There is no word {where}."
     matrix = view.matrix[rows]

@@ -1,7 +1,7 @@
-"""Predictions: questions (a class, a score, a cosine, a tag, a word in a gap), and the words and heads they rest on."""
+"""Make the questions of Predictions (a class, a score, a cosine, a tag, a word in a gap), and the panels of their answers."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -13,7 +13,6 @@ from selfattn.analysis.explaining import OPENED, Explained
 from selfattn.analysis.sentences import DRAWS
 from selfattn.analysis.targets import Asked, class_score, gap_word, similarity, tag_score
 from selfattn.charts.bars import bar_list
-from selfattn.charts.dots import dot_rows
 from selfattn.encoders.classification import ClassHead, TagHead
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -22,43 +21,44 @@ from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
 from selfattn.panel import Panel, Tables
-from selfattn.senses import TargetReport
-from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, named_heads, sentence_words
-from selfattn.views.dots_and_heads import dots_panel, heads_panel
+from selfattn.tidy_tables import explained_heads_frame, explained_words_frame, sentence_words
+from selfattn.views.dots_and_heads import heads_panel
 from selfattn.views.explained import Write, explained_data
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-TOP = 10  # words of a gap
-LISTED = 12  # words over many sentences
-FLOOR = 0.1  # of the largest single effect: all words together that move a score by less don't make it
-QUOTED = 70  # characters of a sentence in a finding
+TOP = 10  # words that are listed for a gap
+FLOOR = 0.1  # share of the largest single effect: if hiding all words changes a score by less, they don't raise it
+QUOTED = 70  # characters of a sentence in a finding, at most
 OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One number that is asked of one sentence, and of those of a table."""
+    """A number that an encoder gives a sentence, and how to name, write and compute it."""
 
     sentence: Encoding
     asked: Asked
-    key: tuple  # of results about it, beside the sentence
-    python: str  # lines that make `asked`, of `encoder`
-    what: str  # the number, in a sentence
+    key: tuple  # identifies the number in cache keys, together with the sentence
+    python: str  # lines of code that set `asked`, given `encoder`
+    what: str  # names the number in a sentence: "the cosine"
     write: Write
-    answer: str = ""  # what the encoder says, in words
-    where: str = ""  # " in A", where two sentences are asked about
+    answer: str = ""  # the encoder's answer in words
+    where: str = ""  # " in A" if there are two sentences
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
-    whole: Tokens | None = None  # the text before the embedder cuts off its end
+    whole: Tokens | None = None  # the uncut text, if the embedder cuts off its end
 
     @property
     def said(self) -> str:
-        """The number, and of which sentence."""
+        """The number's name with its sentence: "the cosine in A"."""
         return f"{self.what}{self.where}"
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """The checkpoint's own task: "class", "pair" (a reranker's), "tag", "gap" (or where an old link asks), "similarity"."""
+    """The kind of question a checkpoint was trained for: "class", "pair" (a reranker), "tag", "gap" or "similarity".
+
+    gap: True if the link names a gap, as links to the former page Masked words do.
+    """
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"
@@ -68,9 +68,9 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """About a class, by its name in `head.labels`; another name or None: the likeliest, or the largest score.
+    """The question about one class. chosen: its name in `head.labels`; any other value, the class with the largest answer.
 
-    A head with one label gives two texts a score, its logit.
+    If the head has one label and the sentence is a pair, the number is a score: the logit.
     """
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
@@ -90,7 +90,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """About a tag of one word, by its place in the sentence's words. chosen: the tag's name; None: the word's likeliest."""
+    """The question about a tag of one word. at: the word's index. chosen: the tag's name; None, the word's likeliest."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -99,7 +99,7 @@ def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None 
 
 
 def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -> tuple[int, pd.DataFrame]:
-    """The number of the chosen class, or of the likeliest; and all classes, the likeliest first."""
+    """The index of the chosen class, else of the likeliest; and a table of all classes, the likeliest first."""
     answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
@@ -107,19 +107,19 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Lines that make `asked`, of `encoder` and `sentence`. module: of selfattn.encoders, with the function in `asked`."""
+    """Lines of code that set `asked`, given `encoder` and `sentence`. module: the module of selfattn.encoders with the loader."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """The place of the word with the surest tag that isn't "O"."""
+    """The index of the word whose tag is most probable, among words with a tag other than "O" if there are any."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Every word with its tag. found: `TagHead.tags`. chosen: the place of the word that is asked about."""
+    """The panel of every word with its tag. found: the frame of `TagHead.tags`. chosen: the index of the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
@@ -146,9 +146,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut.
+    """Two questions about the cosine of "A" and "B", one for each. Raises TextError for a text that would be cut.
 
-    whole: the texts whose end isn't in `sides`, because the embedder doesn't read it.
+    whole: by name, the uncut texts that the embedder cuts.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -163,7 +163,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
-    """About one of the likeliest words of the gap, by its row. Raises TextError where there isn't one gap."""
+    """The question about one of the gap's likeliest words. row: its rank from 0. Raises TextError unless there is one gap."""
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
@@ -176,23 +176,22 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """What hiding each word, or each sentence of a long text, does to the answer. answer: what it is, for the note."""
+    """The panel of the answer's change with each word hidden, or each sentence of a long text. answer: a line for the note."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
-    kind = "sentence" if long else "word"
     hidden = "word or sentence" if long else "word"
-    said = {f"change of {first.what}, each {hidden} hidden{question.where}": question for question in found}
-    named = {line: found[question] for line, question in said.items()}
-    wholes = {line: question.whole for line, question in said.items() if question.whole}
+    rows = {f"change of {first.what}, each {hidden} hidden{question.where}": question for question in found}
+    by_row = {line: found[question] for line, question in rows.items()}
+    wholes = {line: question.whole for line, question in rows.items() if question.whole}
     finding, lines, method = (_sentences if long else _words)(found)
-    data = explained_data(named, first.what, first.write, wholes) | {"finding": finding}
-    tables = {"words": lambda: explained_words_frame(named)}
+    data = explained_data(by_row, first.what, first.write, wholes) | {"finding": finding}
+    tables = {"words": lambda: explained_words_frame(by_row)}
     if long:
         frames = [
             each.sentence_frame.assign(where=question.where.removeprefix(" in ")) for question, each in found.items()
         ]
         tables = {"sentences": lambda: pd.concat(frames), **tables}
     return Panel(
-        name=f"{kind}s",
+        name="sentences" if long else "words",
         finding=finding,
         **shaded_picture(data),
         note=" ".join(filter(None, (answer, *lines))),
@@ -203,24 +202,26 @@ def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
 
 
 def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """The finding, further lines, and the method."""
-    leads = [(question, each) for question, each in found.items() if each.order]
-    if not leads:
+    """The finding, further lines, and the paragraphs of the method."""
+    results = [(question, each) for question, each in found.items() if each.order]
+    if not results:
         return "There is no word to hide.", [], [_HIDING]
-    most = max(leads, key=lambda lead: abs(float(lead[1].effect[lead[1].order[0]])))
-    finding, *lines = filter(None, [_lead(found), _hide(*most), _from(*most), _together(*most)])
-    return finding, lines, [_HIDING, *(f"{_hide(*lead)} {_together(*lead)}" for lead in leads if len(leads) > 1)]
+    largest = max(results, key=lambda result: abs(float(result[1].effect[result[1].order[0]])))
+    finding, *lines = filter(None, [_lead(found), _hide(*largest), _from(*largest), _together(*largest)])
+    each_text = [f"{_hide(*result)} {_together(*result)}" for result in results] if len(results) > 1 else []
+    return finding, lines, [_HIDING, *each_text]
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
+    """`_words` for long texts: the finding names a sentence, the line its leading word."""
     named = [(question, each, at) for question, each in found.items() for at in each.named[:1]]
     if not named:
         return "No sentence matters more than as many words from anywhere in the text.", [], [*_HIDING_SENTENCES]
-    question, each, at = max(named, key=lambda lead: abs(float(lead[1].by_sentence[lead[2]])))
-    text, own = each.sentences[at].text, {*each.sentences[at].words}
+    question, each, at = max(named, key=lambda result: abs(float(result[1].by_sentence[result[2]])))
+    text, words = each.sentences[at].text, {*each.sentences[at].words}
     quote = text if len(text) <= QUOTED else f"{text[: QUOTED - 4]} ..."
     moved = question.write(float(each.by_sentence[at]))
-    order = [n for n in each.order if each.words[n] in own]
+    order = [n for n in each.order if each.words[n] in words]
     alone = [
         f'In it "{each.words[n].label}" alone moves it most: {question.write(float(each.effect[n]))}.'
         for n in order[:1]
@@ -236,9 +237,9 @@ _OF_PAIRS = (
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
-    """Two documents for one query: where ("query", "document 1"), text, effect (of hiding the word on the lead of the first).
+    """One row a word of the query and of two documents: where ("query", "document 1"), text, effect.
 
-    A word of the query is hidden in both.
+    effect: the change of document 1's lead with the word hidden; a word of the query is hidden from both documents.
     """
     first, second = found.values()
     rows = []
@@ -252,7 +253,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """The word that makes the difference between two documents; "" for other questions."""
+    """The sentence about the word that makes the difference between two documents; "" unless there are two."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -261,7 +262,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     in_one = frame.groupby(frame["text"].str.casefold())["where"].transform(
         lambda places: len({*places} - {"query"}) == 1
     )
-    frame["own"] = in_one.astype(bool) & (frame["where"] != "query")  # of this document only
+    frame["unique"] = in_one.astype(bool) & (frame["where"] != "query")  # in one of the documents only
     frame = frame[frame["effect"] * lead < 0]
     if not lead:
         return f"Both documents have the same {what.removeprefix('the ')}."
@@ -269,10 +270,9 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
     if frame.empty:
         return f"{ahead}."
-    large = frame[
-        frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()
-    ]  # among these, a word that the other hasn't got
-    word = large.loc[large["effect"].abs().where(large["own"] | ~large["own"].any()).idxmax()]
+    # Prefer a word that only one document has, if its effect is at least half of the largest.
+    large = frame[frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()]
+    word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
     both = " in both" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
     then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
@@ -300,6 +300,7 @@ _HIDING_SENTENCES = (
 
 
 def _hide(question: Question, found: Explained) -> str:
+    """The sentence about the word with the largest effect."""
     at = found.order[0]
     where, of = question.where, ""
     if question.sentence.pair is not None:  # the query is read with each document
@@ -310,7 +311,7 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """The number before and after; of a margin, whether the class stays the likeliest."""
+    """The sentence with the number before and after; for a margin, it says whether the class stays the likeliest."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):
@@ -320,6 +321,7 @@ def _from(question: Question, found: Explained) -> str:
 
 
 def _together(question: Question, found: Explained) -> str:
+    """The sentence about all words hidden at once, beside the sum of single words."""
     if found.together != found.together:
         return "With all words hidden nothing would be left to ask."
     if len(found.words) == 1:
@@ -333,14 +335,12 @@ def _together(question: Question, found: Explained) -> str:
     said = f"All {len(found.words)} words{where} hidden at once: {every}; single words, which needn't add up: {single}."
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += (
-            f" It scores {score} without any word: these words don't raise it, a single one that is missing lowers it."
-        )
+        said += f" It scores {score} without any word: all words together don't raise it, but a missing one lowers it."
     return said
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """What removing each head does to the answer. Raises ValueError for an encoder whose heads can't be removed."""
+    """The panel of the answer's change with each head removed. Raises ValueError for an encoder whose heads can't be removed."""
     if found.notes:
         raise ValueError(" ".join(found.notes))
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
@@ -351,13 +351,14 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=noise,
-        method=f"Each head's output is set to zero at every position. By gradient, its first order; {len(exact)} of {len(frame)} "
-        "are run: those that lead and the chosen one. Over other sentences other heads may lead.",
+        method="Each head's output is set to zero at every position. Effects are by gradient, to first order; "
+        f"{len(exact)} of {len(frame)} heads are run: those that lead and the chosen one. Over other sentences other heads may "
+        "lead.",
     )  # fmt: skip
 
 
 def answers(question: Question) -> Panel:
-    """The classes, or the likeliest words of the gap, with their probabilities; of a regression, the scores."""
+    """The panel of the classes, or of the likeliest words of the gap, with probabilities; for a regression, with scores."""
     table = question.answers
     label, value = table.columns
     first, share = table.iloc[0], value == "probability"
@@ -369,42 +370,3 @@ def answers(question: Question) -> Panel:
         alt=f"{finding} Next: {', '.join(map(str, table[label][1:]))}.",
         tables=Tables({"answers": lambda: table}),
     )
-
-
-def over_sentences(report: TargetReport, question: Question) -> Iterator[Panel]:
-    """The means over a table: words with their intervals, then the heads that were run."""
-    n, what, write = len(report.sentences), question.what, question.write
-    known = report.words[(report.words["low"] > 0) | (report.words["high"] < 0)]
-    finding = "No word that is in several sentences moves it clearly: each interval holds 0."
-    if len(known):
-        word = known.loc[known["effect"].abs().idxmax()]
-        finding = f'Hiding "{word["word"]}" moves {what} by {write(word["effect"])} on average.'
-    both = report.sentences[["together", "sum"]].dropna()  # only sentences with both: in some, nothing would be left
-    together = (
-        f" All words hidden at once: {write(both['together'].mean())}; single words: {write(both['sum'].mean())}."
-        if len(both)
-        else ""
-    )
-    mean = numbers.decimal(report.sentences["number"].mean())
-    leading = report.words.assign(size=report.words["effect"].abs(), one=report.words["n"] < 2)
-    leading = leading.sort_values(["one", "size"], ascending=[True, False], kind="stable")[:LISTED]
-    labels = leading["word"] + " (" + leading["n"].astype(str) + ")"
-    note = f"{numbers.count(n)} sentences; as they are, {what} is {mean}.{together}"
-    tables = {"words": report.words, "sentences": report.sentences, "rejected": report.rejected}
-    yield _means("words over sentences", finding, dot_rows(labels, leading, "effect"), note, tables)
-    run = named_heads(report.heads.dropna(subset=["effect"]))
-    if len(run):
-        run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
-        finding = f"Without {run['name'].iloc[0]} it moves by {write(run['effect'].iloc[0])} on average."
-        note, drawn = "These eight heads were chosen by these very sentences.", dot_rows(run["name"], run, "effect")
-        yield _means("heads over sentences", finding, drawn, note, {"heads": report.heads})
-
-
-def _means(name: str, finding: str, drawn: pd.DataFrame, note: str, tables: Mapping[str, pd.DataFrame]) -> Panel:
-    values = drawn[["value", "low", "high"]]
-    ends = min(0.0, values.min(axis=None)), max(0.0, values.max(axis=None))
-    more = {f"{own}, over sentences": table for own, table in tables.items()}
-    return dots_panel(
-        name, finding, drawn, guess=("no change", 0.0), domain=ends, format="+.3f", tables=more,
-        note=f"{note} Lines: 95 % intervals.",
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The noise of a precision in the effect of removing a head, and the sentence that says so."""
+"""Set effects below the noise of a precision to 0, and say how many."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A finished scan: which hidden word moves a word most often in a corpus, and the heads' means over it."""
+"""Make the panels of a finished scan: which hidden word moves a word farthest most often, and each head's means."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,10 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """The words whose hiding moves one word farthest, the most frequent first, each in a sentence. table: of `Scan.sources`."""
+    """The panel of the words whose hiding moves one word farthest, the most frequent first, each with a sentence.
+
+    table: `Scan.sources`, of one word.
+    """
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []
@@ -55,7 +58,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """All heads by the mean of a measure, one of MEASURES. heads: of `Scan.heads`."""
+    """The panel of all heads by the mean of a measure, one of MEASURES. heads: `Scan.heads`. occurrences: how many there are."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -64,7 +67,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """The sentence of a row of `sources`, and one in which another word moves farthest; None where there is none."""
+    """The sentence of a row of `sources`, and one in which hiding another word moves it farthest; None if there is none."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

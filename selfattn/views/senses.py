@@ -1,4 +1,4 @@
-"""Senses: over labelled sentences, which word brings a sense in, through which heads, and where senses are told apart."""
+"""Make the panels of Senses: which word brings a sense in, through which heads, and in which layers senses separate."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,11 @@ from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 OPEN = "Open it in the main view"
-SHOWN = 12  # sentences from each end of the ranking: together all of a built-in word
-DEEPEST, WRITTEN = (
-    0.4,
-    0.05,
-)  # shares: with the deepest tint; printed from here on where there are too few for a noise level
+SHOWN = 12  # sentences from each end of the ranking: together, every sentence of a built-in word
+DEEPEST = 0.4  # the share with the deepest tint
+WRITTEN = 0.05  # the smallest share printed if there are too few sentences for a noise level
 FEW_WORDS = 10  # an interval over fewer words says little
-ENOUGH, LEFT = 0.8, 0.5  # parts of all words' gain over guessing: for the word alone, for the rest without it
+ENOUGH, LEFT = 0.8, 0.5  # shares of the gain over guessing that all words give: kept by the word alone, lost without it
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed, and not enough either",
@@ -47,10 +45,10 @@ def hidden_words_panels(
     head: Head,
     others: Mapping[str, HiddenWordsReport] = NONE,
 ) -> Iterator[Panel]:
-    """Which word brings the sense in: sentence by sentence, over all; whether attention names it; through which heads.
+    """The panels about the most telling word: by sentence, over all sentences, by attention, and by head.
 
-    frame: the labelled sentences of `report`. word: whose sentences are shown. head: outlined. others: reports about the same
-    sentences of other encoders, by their names.
+    frame: the labelled sentences of `report`. word: the word whose sentences are shown. head: the head to outline. others: other
+    encoders' reports about the same sentences, by name.
     """
     if (report.words["word"] == word).any():
         yield sentences(encoder, report, frame, word)
@@ -61,14 +59,14 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """The senses' separation, layer by layer; and what attention adds, head by head. head: outlined."""
+    """The panels of how well senses separate in each layer, and of attention's gain in each head. head: the head to outline."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """The word's sentences, of each sense those first whose leading word moves it furthest. In the order of `opened`."""
+    """The panel of one word's sentences with their words tinted, in the order of `opened`."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -114,7 +112,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """The word's sentences as `sentences` shows them, the senses in turn: rows of tidy_tables.leading_words_frame."""
+    """The word's sentences, senses alternating, the furthest moved first: rows of tidy_tables.leading_words_frame."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
@@ -122,7 +120,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """The most telling word's part: with it hidden, with it alone. reports: by the encoders' names, the page's own first."""
+    """The panel of accuracy without the most telling word and with it alone. reports: by encoder, the page's own first."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -160,7 +158,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Attention's hits on the most telling word. made_up: those on the marked word in RAW-C's pairs (check.py)."""
+    """The panel of how often attention names the most telling word. made_up: the same for RAW-C's marked word (check.py)."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -181,8 +179,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = f"The most attended word is the most telling one in {_hits(most)} of 100 sentences{luck}."
     note = f"A word drawn at random is the most telling one in {_hits(report.luck)} of 100 sentences."
     method = (
-        "Each way ranks a sentence's words, and is right where its first is the most telling one: the one that hiding names. "
-        "The gradient is told the senses; what attention gives is not."
+        "Each way ranks a sentence's words. It is right if its first word is the most telling one, which hiding names. The "
+        "gradient uses the senses' labels; attention doesn't."
     )
     if {zeroed, masked} <= {*ways.index}:
         method += (
@@ -201,7 +199,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """All heads by what hiding each sentence's leading word in one of them alone does; and how often each of two leads."""
+    """The panel of how far each head moves the word if the sentence's leading word is hidden in that head alone."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]
@@ -215,21 +213,21 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
         note=f"With other words another head might: first in resamples is {', '.join(often)}.",
-        method="In each sentence the word whose hiding moves the other furthest is hidden in one head alone, by gradient: the "
-        f"mean over a sense's sentences, then senses, then words. Added up, the heads make {share(frame['share'].sum())} of the "
-        f"distance; hidden in all at once, the words make {share(whole)}.",
+        method="In each sentence the most telling word is hidden in one head alone, by gradient: the mean over a sense's "
+        f"sentences, then over senses, then over words. The heads' numbers add up to {share(frame['share'].sum())} of the "
+        f"distance; hidden in all heads at once, the words move the other {share(whole)} of it.",
     )  # fmt: skip
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
-    """All words' heads; of a report over one word its own, whose intervals are over its sentences."""
+    """The heads' means over all words. A report over one word has that word's own, whose intervals are over sentences."""
     words = report.heads["word"].unique()
-    own = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
-    return own.assign(name=_names(own)).reset_index(drop=True)
+    chosen = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
+    return chosen.assign(name=_names(chosen)).reset_index(drop=True)
 
 
 def layers(report: SeparationReport) -> Panel:
-    """The share of sentences whose nearest sense is their own, after each layer."""
+    """The panel of the share of sentences whose nearest sense is the right one, after each layer."""
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
@@ -249,13 +247,13 @@ def layers(report: SeparationReport) -> Panel:
         tables={"layers": table.astype({"layer": str}), "words": report.words.astype({"layer": str})},
         note=f"The other words' token vectors alone, without attention, in {_hits(report.bag[0])}.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. Each sentence is compared with the mean of the other "
-        f"sentences of each sense, by the cosine of the word's vectors{span}. What "
-        "layer 0 reads is in the table alone: there it can decide that a sentence is left out of its own sense's mean.",
+        f"sentences of each sense, by the cosine of the word's vectors{span}. Layer 0's input is in the table only: there the "
+        "word's vectors hardly differ, and leaving a sentence out of its own sense's mean can decide.",
     )  # fmt: skip
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Attention's gain over the better of two baselines, head by head."""
+    """The panel of attention's gain over the better of two baselines, head by head."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"Best: {best['name']}, {numbers.effect(best['adds'])}"
@@ -289,7 +287,7 @@ def _names(heads: pd.DataFrame) -> list[str]:
 
 
 def _hits(line: pd.Series | float) -> str:
-    """An accuracy or an agreement, 0 to 1, as a number of 100 sentences."""
+    """An accuracy or an agreement, 0 to 1, written as sentences in 100."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)

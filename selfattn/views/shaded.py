@@ -1,4 +1,4 @@
-"""Sentences whose words are tinted by a number: the data of the component `shaded`, and its panel."""
+"""Make the data of the component `shaded`, and its picture: sentences whose words are tinted by a number."""
 
 import hashlib
 import json
@@ -14,42 +14,45 @@ from selfattn.charts.shaded import shaded
 from selfattn.charts.vega import Spec
 from selfattn.panel import Live, Look
 
-FIRST = 8  # rows that are shown at first
+FIRST = 8  # rows shown before a click on "more"
 
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """The words' number and its look."""
+    """The number that tints words, and how it looks."""
 
-    column: str  # of the frame
+    column: str  # the frame's column with the number
     write: Callable[[float], str]
-    tip: str  # "{} of the way": what the tooltip says of the number
+    tip: str  # the tooltip, with {} for the number: "{} of the way"
     deepest: float  # the number with the deepest tint
-    level: float = -math.inf  # words are tinted, and their numbers printed, from here on
+    level: float = -math.inf  # smaller numbers are neither tinted nor printed
 
 
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """By shaded.schema.json, without a key. frame: tidy_tables.shaded_frame or explained_words_frame, keyed by `said`.
+    """The data by shaded.schema.json, without its key.
 
-    said: the line above each sentence. open: what a click on a row does; "": nothing.
-    headings: above some of the rows.
+    frame: tidy_tables.shaded_frame or explained_words_frame; its first column has the keys of `said`. said: the line above each
+    sentence. open: the label of a click on a row; "": a click does nothing. headings: a heading above some rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
-    own = {key: list(part[columns].itertuples(index=False, name=None)) for key, part in frame.groupby(frame.columns[0])}
+    words = {
+        key: list(part[columns].itertuples(index=False, name=None)) for key, part in frame.groupby(frame.columns[0])
+    }
     for key, line in said.items():
-        text = "".join(f"{' ' * gap}{text}" for text, gap, *_ in own[key])
-        row = {"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(own[key], tint)}
+        text = "".join(f"{' ' * gap}{text}" for text, gap, *_ in words[key])
+        row = {"said": line, "dir": "rtl" if right_to_left(text) else "ltr", "words": _words(words[key], tint)}
         heading = {"heading": headings[key]} if headings and key in headings else {}
         rows.append(row | heading)
     return {"version": 1, "open": open, "first": FIRST, "rows": rows}
 
 
-def _words(own: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    largest = max((value for *_, kind, value in own if kind == "word" and value == value), default=math.inf)
+def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
+    """The data of a sentence's words. Below the level the word with the largest number is the "leader"."""
+    largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
-    for text, gap, kind, value in own:
+    for text, gap, kind, value in rows:
         measured = kind != "chosen" and value == value
         tinted, leads = measured and value >= tint.level, kind == "word" and value == largest < tint.level
         depth = round(100 * max(-1.0, min(1.0, value / tint.deepest))) if tinted else 0
@@ -67,10 +70,14 @@ def _words(own: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict
 
 
 def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The live figure and the picture of a panel."""
+    """The fields `live` and `picture` of a panel."""
 
     def picture(look: Look) -> Spec:
         return shaded(data, look.theme, look.width)
 
-    key = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
-    return {"live": Live("shaded", {**data, "key": key}), "picture": picture}
+    return {"live": Live("shaded", keyed(data)), "picture": picture}
+
+
+def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A component's data with their digest as the key, so that other data make another figure."""
+    return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

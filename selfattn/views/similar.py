@@ -1,7 +1,5 @@
-"""Two texts: which words make them similar, by parts of the cosine and by hiding; and what the cosine is relative to."""
+"""Make the panel of two texts: which words make them similar, by parts of the cosine and by hiding, beside unrelated pairs."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,10 +17,11 @@ from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.panel import Live, Panel, Tables
 from selfattn.senses.unrelated_pairs import UnrelatedPairs
 from selfattn.tidy_tables import sentence_words
+from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
-LINES = 5  # pairs that are joined, and effects that are printed
-RELATED = 0.95  # percentile among unrelated pairs from which two texts may be called close
+LINES = 5  # pairs of words joined by a line, and effects printed
+RELATED = 0.95  # percentile among unrelated pairs; below it two texts aren't called close
 THOUSANDTHS = 1000
 
 METHOD = (
@@ -46,8 +45,9 @@ def similar(
     code: str = "",
     progress: Progress = silent,
 ) -> Panel:
-    """The panel of two texts. unrelated: of this encoder. Raises NoPooling without a sentence vector, TextError where one would
-    be cut.
+    """Compute and make the panel of two texts. unrelated: measured on this encoder.
+
+    Raises NoPooling for an encoder without a sentence vector, TextError for a text that would be cut.
     """
     pooling = load_pooling(encoder)
     try:
@@ -68,7 +68,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """The panel, of `hidden_cosines` and `cosine_parts` (None: `why` says why the cosine can't be split)."""
+    """The panel of these `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` says why."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -97,7 +97,7 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """A row a word of either text: sentence, place, text, gap, effect (change of the cosine with it hidden), kind."""
+    """One row a word of either text: sentence, place, text, gap, effect (the cosine's change with it hidden), kind."""
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
         changes = (alone - cosines[0, 0]).tolist()
@@ -125,12 +125,12 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """A finding for two texts that differ in one added word; "" for others."""
+    """The finding if one text is the other with one more word; else ""."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
-    for name, own, other in (("A", a, b), ("B", b, a)):
-        (extra, n), *more = [*(own - other).items(), ("", 0)]
+    for name, words, other in (("A", a, b), ("B", b, a)):
+        (extra, n), *more = [*(words - other).items(), ("", 0)]
         row = leading[(leading["sentence"] == name) & (leading["text"].map(fold) == extra)]
-        if n == 1 and len(more) == 1 and not other - own and len(row) == 1:
+        if n == 1 and len(more) == 1 and not other - words and len(row) == 1:
             effect = float(row["effect"].iloc[0])
             does = "takes {} off" if effect > 0 else "adds {} to"
             amount = does.format(numbers.cosine(abs(effect)))
@@ -139,7 +139,7 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
 
 
 def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
-    """The cosine, and its place among unrelated pairs."""
+    """State the cosine, and its place among unrelated pairs."""
     if unrelated is None:
         return f"Cosine {numbers.cosine(cosine)}."
     part = {0.0: "none", 1.0: "all"}.get(
@@ -150,7 +150,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """The largest pair, and the words of the largest effects beside those of the largest pairs."""
+    """State the largest pair, and which of the words with the largest effects belong to one of the largest pairs."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]
@@ -175,7 +175,7 @@ def _data(
     finding: str,
     below: Sequence[str],
 ) -> dict[str, Any]:
-    """By similar.schema.json. printed: rows of `effects` with a number beneath."""
+    """The data by similar.schema.json. printed: the rows of `effects` whose numbers are printed."""
     deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
     words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
     for row in effects.itertuples():
@@ -215,11 +215,11 @@ def _data(
             "cosines": _thousandths(unrelated.cosines.tolist()),
             "median": round(unrelated.median, 3),
         }
-    return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}
+    return keyed(data)
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """The largest pairs, of a word (a or b, its place) or of all, each with its part and its interaction."""
+    """The largest pairs of all, or of one word (a or b: its index), each with its part and its interaction."""
     if parts is None:
         return []
     return [
@@ -229,5 +229,5 @@ def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
 
 
 def _thousandths(values: Iterable[float]) -> str:
-    """The values as whole thousandths; nothing for NaN."""
+    """The values in whole thousandths, comma-separated; empty for NaN."""
     return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

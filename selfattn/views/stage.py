@@ -1,4 +1,4 @@
-"""The lessons' stage: one picture of a sentence's words on their way through a head. Each core stop shows its part of it."""
+"""Make the lessons' stage: one picture of a sentence's words on their way through a head; each core stop shows a part."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,21 +26,21 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Numbers of every word: (n, m) as cells, (n,) as bars between `ends` or beyond, or as bars that are shares of 1."""
+    """One column of numbers, a row a word."""
 
-    name: str  # one column keeps its name from stop to stop
+    name: str  # the same at each stop that shows the column
     title: str
-    values: Tensor
-    ends: Ends | None = None  # None: cells
+    values: Tensor  # (n, m), drawn as cells, or (n,), as bars
+    ends: Ends | None = None  # the least span of the bars; SHARE: bars are shares of 1; None: cells
     shape: str = ""
-    above: tuple[str, Tensor] | None = None  # a matrix, or the query, that makes the numbers
+    above: tuple[str, Tensor] | None = None  # the matrix, or the query, that the numbers are computed with
     foot: tuple[str, Tensor] | None = None  # the column's sum (m,)
-    tips: Sequence[Sequence[str]] = ()  # how each number comes about
+    tips: Sequence[Sequence[str]] = ()  # each number's arithmetic
     asked: bool = False  # empty until the question is answered
 
     @property
     def places(self) -> int:
-        """Decimals: none where all numbers are whole."""
+        """The decimals to print: 0 if all numbers are whole, else 2."""
         known = torch.cat([each.flatten() for each in (self.values, self.foot[1] if self.foot else self.values)])
         return 0 if bool((known == known.round()).all()) and self.ends != SHARE else 2
 
@@ -51,7 +51,7 @@ class Column:
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The column as the browser gets it."""
+        """The column's data, by stage.schema.json."""
         empty = self.asked and not answered
         rows = self.values.reshape(len(self.values), -1)
         return {
@@ -64,12 +64,12 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """What is above, with the shape of a matrix that isn't asked for."""
+        """The title of `above`, with the matrix's shape unless the column is empty."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
     def chart(self, words: Sequence[str]) -> Drawing:
-        """The column as a static picture."""
+        """The column as a static chart."""
         if self.ends is not None:
             values = self.values.flatten().tolist()
             tokens = [f"{word} −∞" if value == -math.inf else word for word, value in zip(words, values)]
@@ -92,13 +92,13 @@ class Mark:
     at: Point
     origin: Point | None = None
     kind: str = ""  # "ink", "a", "b", "minus", "chain"
-    width: float = 0.0  # of an arrow, 0 to 1
+    width: float = 0.0  # an arrow's, 0 to 1
     tip: str = ""
-    before: tuple[Point | None, Point] | None = None  # origin and place until the question is answered
-    asked: bool = False  # not there until then
+    before: tuple[Point | None, Point] | None = None  # origin and place before the question is answered
+    asked: bool = False  # absent until then
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The mark as the browser gets it."""
+        """The mark's data, by stage.schema.json."""
         origin, at = (self.origin, self.at) if answered or not self.before else self.before
         return {
             "name": self.name, "label": self.label, "kind": self.kind, "width": round(self.width, 3), "tip": self.tip,
@@ -108,17 +108,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plane:
-    """Vectors of two numbers, or places by two numbers."""
+    """A plane of marks: vectors or places of two numbers."""
 
     name: str
     title: str
     marks: Sequence[Mark]
     ends: tuple[Ends, Ends]
     axes: tuple[str, str] = ("", "")
-    corners: tuple[str, str] = ("", "")  # said above and below the diagonal, which is drawn for them
+    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal, which is drawn only with them
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The plane as the browser gets it."""
+        """The plane's data, by stage.schema.json."""
         shown = [mark.data(answered) for mark in self.marks if answered or not mark.asked]
         return {
             "name": self.name, "title": self.title, "marks": shown, "ends": list(map(list, self.ends)),
@@ -126,7 +126,7 @@ class Plane:
         }  # fmt: skip
 
     def chart(self, theme: Theme) -> Any:
-        """The plane as a static picture."""
+        """The plane as a static chart."""
         hues = {"a": theme.sentence_a, "b": theme.sentence_b, "ink": theme.ink}
         hues |= {"minus": theme.signed[0], "chain": theme.sentence_b}
         rows = [
@@ -145,27 +145,27 @@ class Scene:
     words: Sequence[str] = ()
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
-    sum: Sequence[Column] = ()  # vectors (1, m) that make the last one; beneath the columns
+    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last is the sum of those before
     asks: int = -1  # the word whose query it is
-    lit: int = -1  # the row that is lit at first
-    hidden: int = -1
-    lines: Sequence[str] = ()  # of each word: its arithmetic
+    lit: int = -1  # the row lit before the pointer moves
+    hidden: int = -1  # the word that is hidden
+    lines: Sequence[str] = ()  # each word's arithmetic
     sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
     note: str = ""
 
 
-def square(*vectors: Tensor, room: float = 0.5) -> tuple[Ends, Ends]:
+def square(*vectors: Tensor) -> tuple[Ends, Ends]:
     """The ends of a plane that holds these vectors (..., 2) and the origin, the same for both axes."""
     every = torch.cat([vector.flatten() for vector in vectors])
-    ends = min(0.0, float(every.min())) - room, max(0.0, float(every.max())) + room
+    ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends
 
 
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
-    """The data of the component `stage`, by its schema. outline: the path's boxes; without a scene they are all."""
+    """The data of the component `stage`, by stage.schema.json. outline: the path's boxes. scene: None, only the outline."""
     shown = scene or Scene("")
     return {
-        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # one key: the component stays
+        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # the same key keeps the component
         "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
         "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
         "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",
@@ -186,7 +186,7 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
 
 
 def _about(scene: Scene, answered: bool) -> str:
-    """The picture in words."""
+    """The scene in words, for readers who can't see it."""
     parts = [scene.finding] if answered else ["The answer is still empty."]
     for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:
@@ -202,7 +202,7 @@ def _about(scene: Scene, answered: bool) -> str:
 
 
 def _rows(matrix: Tensor) -> list[list[float | str]]:
-    """Numbers, to four decimals; minus infinity as a text."""
+    """The matrix's rows, rounded to four decimals, minus infinity as text."""
     return [[round(value, 4) if value > -torch.inf else "−∞" for value in row] for row in matrix.tolist()]
 
 

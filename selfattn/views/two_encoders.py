@@ -1,4 +1,4 @@
-"""Two encoders on one sentence: a head of each, word by word; which heads of two checkpoints differ over many sentences."""
+"""Compare two encoders: one head of each on a sentence, and every head of two checkpoints over many sentences."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from selfattn.views.dots_and_heads import heads_panel
 from selfattn.words import NAMED, numbered
 
 MAP, LETTERS = 400, 14  # pixels
-LISTED = 12  # words, and pairs of them, that have a bar
+LISTED = 12  # words, or pairs of words, that have a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
@@ -36,7 +36,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """The differences of the word that differs most, and of every word; then the two heads' own maps. names: of the encoders."""
+    """The panels of the word that differs most, of every word, and of each head's own map. names: the encoders'."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names, heads)
@@ -46,18 +46,18 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
 
 
 def _spelled(words: Sequence[str]) -> list[str]:
-    """Words as labels: a punctuation mark by its name."""
+    """Words as labels, a punctuation mark by its Unicode name."""
     return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
 
 
 def _most_different(compared: EncoderComparison) -> int:
-    """The word with the largest difference; a punctuation mark only where there is no other word."""
+    """The index of the word with the largest difference, a punctuation mark only if there is no other word."""
     largest = compared.difference.abs().amax(dim=1).tolist()
     return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """A word in a sentence. label: in its place, as a repeated word has its number."""
+    """A word as a sentence names it, in quotation marks. label: replaces the word; a repeated word has its number there."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -70,13 +70,13 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more or less weight the row's word gives the column's in the first."""
+    """State how much more or less weight the first encoder's row word gives the column word."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
 
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The panel of the word at this place: what it gives more weight in the first, and what in the second."""
+    """The panel of the word at index `at`: its weights in both encoders, and their differences."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
@@ -103,7 +103,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """The first's head in a sentence; then the second encoder, with its head where that is another."""
+    """The first head, and the second encoder, as a sentence names them; each with the other's name if the heads differ."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -115,7 +115,7 @@ def _named(layer: int, head: int) -> str:
 
 
 def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
-    """A panel of `difference_bars`. parts: of the panel."""
+    """A panel of `difference_bars`. parts: other fields of the panel."""
     places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
     rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
@@ -128,7 +128,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The differences of every word; the finding is about another word than the one at this place."""
+    """The panel of every word's differences; its finding is about a word other than the one at index `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
@@ -143,7 +143,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], head
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """One encoder's map. top: the largest weight of both."""
+    """The panel of one encoder's map. top: the largest weight in either map."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
@@ -157,7 +157,7 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
 def _map(
     name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
 ) -> Panel:
-    """A map (k, k) as wide as its room. look_of: as in `heatmap`."""
+    """A panel with a map (k, k) as wide as its container. look_of: as in `heatmap`."""
     return Panel(
         name=name,
         finding=finding,
@@ -173,7 +173,7 @@ def _map(
 
 
 def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) -> Panel:
-    """The pairs of words whose parts of two texts' cosine differ most. Raises ValueError where the tokens differ."""
+    """The panel of the word pairs whose parts of the cosine differ most. Raises ValueError if the encoders' tokens differ."""
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
         raise ValueError("The two encoders read other tokens in these texts. Choose two checkpoints of one tokeniser.")
     pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
@@ -197,9 +197,9 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """Each head's mean distance from its counterpart over sentences; then beside chance. head: outlined.
+    """The panels of each head's mean distance from its counterpart over sentences, and of the same beside chance.
 
-    partner: what the counterpart is called. A layer of one head has no chance to compare with.
+    head: the head to outline. partner: the counterpart's name. There is no second panel if each layer has one head.
     """
     frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
     yield _distances(report, frame, head, n_texts, partner)
@@ -238,7 +238,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """The heads that are nearer to their own counterpart than to the others', and by how much."""
+    """The panel of the heads that are nearer to their own counterpart than to the others', and by how much."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])

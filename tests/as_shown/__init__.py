@@ -1,4 +1,4 @@
-"""What pages drew and said, kept in few numbers: a change that nobody meant is seen.
+"""Record what every page draws and says, in few numbers, so that a test sees each unintended change.
 
 Written anew by `python -m tests.as_shown`, and then read: `git diff tests/as_shown` is what becomes different for a visitor.
 """

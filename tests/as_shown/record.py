@@ -241,7 +241,7 @@ def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts, or columns of a table, are the same up to what another processor makes of their numbers."""
+    """True if two texts, or columns of a table, are the same but for differences between processors."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))

@@ -23,11 +23,11 @@ def test_alike(one, other, same):
 
 
 def same(one, other):
-    """Whether two columns are alike as they are kept."""
+    """True if two columns are alike in their recorded form."""
     return record.changed(record.column("x", one), record.column("x", other)) == ("", "")
 
 
-def test_column_tells_each_value_and_their_order():
+def test_column_summary_depends_on_order():
     values = [0.1 * i for i in range(50)]
     for place in (0, 17, 49):
         assert not same(values, [*values[:place], values[place] + 0.1, *values[place + 1 :]])
@@ -40,7 +40,7 @@ def test_column_tells_each_value_and_their_order():
     assert not same(["100000,97167,,3"], ["100000,97167,3"])
 
 
-def test_record_is_read_as_it_was_written_and_each_change_is_told(tmp_path, monkeypatch):
+def test_record_round_trip_and_differences(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FOLDER", tmp_path)
     rows = pd.DataFrame({"x": range(9), "y": 1 / 3})
     layer = {"mark": {"type": "bar"}, "encoding": {"x": {"field": "x", "scale": {"domain": [0, 8]}}}}

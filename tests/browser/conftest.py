@@ -1,4 +1,4 @@
-"""How the browser tests start a server and watch a page: for console errors, and for requests that leave the machine."""
+"""Start a server for the browser tests, and watch a page for console errors and for requests that leave the machine."""
 
 import re
 import time

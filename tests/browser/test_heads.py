@@ -41,7 +41,7 @@ def told(page):
     return page.evaluate("told")
 
 
-def test_a_click_or_enter_chooses_a_head_and_arrow_keys_move(open_heads):
+def test_choose_a_head_by_mouse_and_keyboard(open_heads):
     page = open_heads(MEASURED)
     assert chosen(page) == "head 10 of layer 0: −0.289"
     assert page.locator(".below").inner_text().split("\n")[0] == "L0 H10: −0.289"
@@ -141,7 +141,7 @@ def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
     assert page.locator(".axis").evaluate_all("all => all.every((each) => each.scrollWidth <= each.clientWidth + 1)")
 
 
-def test_a_file_shows_heads_and_tells_nobody(open_heads):
+def test_heads_in_a_file(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
     assert told(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
 
 
-def test_a_click_on_a_token_shows_its_row_and_the_address_holds_it(page, server):
+def test_click_on_a_token_is_in_the_address(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # as an older link has it
     expect(page.get_by_text("The link is an older one")).to_be_visible()
@@ -60,7 +60,7 @@ def test_a_click_in_the_map_of_maps_opens_the_head(page, server):
     expect(page.locator(".heads.pictured .chip")).to_have_text("L0 H1")
 
 
-def test_a_sentence_of_a_heads_habit_is_shown_in_the_maps(page, server):
+def test_sentence_of_a_habit_opens_in_the_maps(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     row = page.locator(".shaded .row").first
     word = row.locator(".chosen .ink").inner_text()
@@ -71,7 +71,7 @@ def test_a_sentence_of_a_heads_habit_is_shown_in_the_maps(page, server):
     assert "head=L0+H11" in page.url
 
 
-def test_a_head_is_chosen_again_in_the_first_of_two_maps(page, server):
+def test_head_chosen_again(page, server):
     """Streamlit tells only of a changed state; the same click again must count."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):

@@ -93,7 +93,7 @@ def test_back_opens_each_page_as_it_was(page, server):
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
-def test_back_finds_the_heads_of_pages_whose_own_maps_choose_them(page, server):
+def test_back_restores_chosen_heads(page, server):
     """A head that one page's map chose isn't shown on another that was opened with none, or with a link's."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url

@@ -116,7 +116,7 @@ def test_bars_are_as_long_as_their_numbers(open_kernel):
 
 
 def test_colours_follow_the_numbers(open_kernel):
-    """Of the query's strip: deepest for the largest number, red for negative ones."""
+    """The query's strip: the deepest colour is the largest number, red is negative."""
     data = VARIANTS["bank"]
     page = open_kernel(data)
     values = [int(part) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -187,7 +187,7 @@ def test_a_click_on_a_token_asks_for_its_row(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_a_head_chosen_above_is_told(open_kernel):
+def test_head_chosen_above(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """head => !dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))"""
     assert page.evaluate(choose, 29) and page.evaluate(choose, 29)
@@ -294,7 +294,7 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_nothing_is_cut_or_collides(open_kernel, name):
+def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
     """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_met(page, TEXTS, (1380, 1100, 760, 368, 328)) == []

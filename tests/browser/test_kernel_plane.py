@@ -164,7 +164,7 @@ def test_keyboard_alone(open_plane):
     assert focused(page) == "query"
 
 
-def test_a_rerun_keeps_the_query_another_example_does_not(open_plane):
+def test_query_stays_until_another_example(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())
@@ -175,7 +175,7 @@ def test_a_rerun_keeps_the_query_another_example_does_not(open_plane):
     expect(handle(page)).to_have_count(0)
 
 
-def test_nothing_is_cut_or_collides(open_plane):
+def test_no_text_is_cut_off_or_overlaps(open_plane):
     for name, places in {"it": [(3, 1), (0.8, 3.2), (-1, -1)], "bank": [(1, 1), (0, 0), (-1, 3)]}.items():
         page = open_plane(data_of(name), face="")
         for x, y in places:

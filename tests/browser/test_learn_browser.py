@@ -14,7 +14,7 @@ SLUGS = list(STOPS)
 
 
 def painted(page: Page) -> int:
-    """How many charts on the page have been drawn, as SVG marks or on a canvas."""
+    """The number of charts drawn on the page, as SVG marks or on a canvas."""
     return page.evaluate(
         """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].filter(chart =>
             chart.querySelector('svg path, svg rect, svg text')
@@ -101,7 +101,7 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_a_projector_has_large_type_and_no_menu_and_its_remote_steps_where_no_field_wants_its_keys(server, page):
+def test_projector_and_its_remote(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"
@@ -128,7 +128,7 @@ def test_a_projector_has_large_type_and_no_menu_and_its_remote_steps_where_no_fi
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_arrow_keys_move_a_figures_query_and_not_the_stop(server, page):
+def test_arrow_keys_in_a_figure(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")

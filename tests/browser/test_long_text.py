@@ -55,7 +55,7 @@ def boxes(page, kind):
     return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
 
 
-def test_bars_stand_at_their_tokens_and_in_their_bands(shown):
+def test_bars_are_at_their_tokens(shown):
     page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
@@ -68,7 +68,7 @@ def test_bars_stand_at_their_tokens_and_in_their_bands(shown):
     assert page.locator(".shaded b").count() == 0  # texts are texts, never HTML
 
 
-def test_the_named_sentence_is_open_and_a_click_opens_another(shown):
+def test_open_and_click_a_sentence(shown):
     page = shown(data())
     opened = page.get_by_role("status")
     expect(opened).to_contain_text("Sentence from 15: change -1.00.")
@@ -104,7 +104,7 @@ def test_the_keyboard_alone(shown):
 
 
 @pytest.mark.parametrize(("direction", "times"), [("ltr", 1), ("rtl", 9)])
-def test_nothing_is_cut_off_and_no_texts_meet(shown, direction, times):
+def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     settle(page)
     assert not cut_or_met(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])

@@ -31,7 +31,7 @@ def shown(open_component):
     return partial(open_component, "shaded")
 
 
-def test_a_row_says_where_it_leads_and_a_click_or_enter_sends_its_number(shown):
+def test_click_or_enter_opens_a_row(shown):
     page = shown(data())
     rows = page.get_by_role("button", name="riverside")
     expect(rows).to_have_count(8)
@@ -57,7 +57,7 @@ def test_the_tint_is_as_deep_as_its_number_says(shown):
     assert page.get_by_role("button", name="Show all").count() == 0
 
 
-def test_a_word_is_clicked_and_the_focus_stays_on_it(shown):
+def test_click_on_a_word_keeps_the_focus(shown):
     given = data(1, open="") | {"choose": "Ask about its tag"}
     page = shown(given)
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["bank"]
@@ -70,13 +70,13 @@ def test_a_word_is_clicked_and_the_focus_stays_on_it(shown):
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
-def test_nothing_is_cut_off_and_no_texts_meet(shown, direction):
+def test_no_text_is_cut_off_or_overlaps(shown, direction):
     page = shown(data(open="", direction=direction))
     assert not cut_or_met(page, ".said, .ink, .number", [360, 400, 800, 1440])
     assert page.get_by_role("button", name="riverside").count() == 0
 
 
-def test_a_sentence_of_senses_opens_in_the_main_view_and_back_leads_to_senses(page, server):
+def test_open_a_sentence_and_go_back(page, server):
     open_page(page, f"{server}/senses?sense_word=bat")
     page.get_by_role("button", name="Open it in the main view").nth(1).click()
     page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()
@@ -85,7 +85,7 @@ def test_a_sentence_of_senses_opens_in_the_main_view_and_back_leads_to_senses(pa
     page.get_by_role("heading", name="Senses").wait_for()
 
 
-def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):
+def test_stop_button_works_at_the_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
     own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # nothing is stored of these

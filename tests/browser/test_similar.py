@@ -114,7 +114,7 @@ def test_no_split_and_no_unrelated_pairs(shown):
     assert not page.get_by_text("Line: two words").count()
 
 
-def test_hidden_words_of_a_link_stay_until_other_texts_come(shown):
+def test_hidden_words_of_a_link(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')
@@ -125,7 +125,7 @@ def test_hidden_words_of_a_link_stay_until_other_texts_come(shown):
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("times", [1, 9])
-def test_nothing_is_cut_off_and_no_texts_meet(shown, direction, times):
+def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     assert not cut_or_met(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 

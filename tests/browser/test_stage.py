@@ -41,7 +41,7 @@ def bars(page, name):
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_a_part_of_the_path_is_a_button_and_tells_where_it_leads(shown):
+def test_click_on_a_part_of_the_path(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -49,7 +49,7 @@ def test_a_part_of_the_path_is_a_button_and_tells_where_it_leads(shown):
     assert page.evaluate("told") == [["stop", "stop-2"]] * 2
 
 
-def test_a_share_is_as_long_as_it_is_large_and_nothing_moves_the_scale(shown):
+def test_bars_have_one_scale_before_and_after_the_answer(shown):
     page, weights = shown(data("three-words")), [0.0184, 0.3120, 0.0184, 0.0184, 0.6327]
     lengths, texts = bars(page, "weights")
     assert lengths == pytest.approx(weights, abs=0.01) and texts == ["0.02", "0.31", "0.02", "0.02", "0.63"]
@@ -57,7 +57,7 @@ def test_a_share_is_as_long_as_it_is_large_and_nothing_moves_the_scale(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_before_the_answer_what_is_asked_is_empty(shown):
+def test_asked_numbers_are_empty_before_the_answer(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -66,7 +66,7 @@ def test_before_the_answer_what_is_asked_is_empty(shown):
         "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
 
 
-def test_a_row_writes_its_arithmetic_by_mouse_and_by_keyboard(shown):
+def test_arithmetic_by_mouse_and_keyboard(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
     expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")
@@ -82,7 +82,7 @@ def test_a_row_writes_its_arithmetic_by_mouse_and_by_keyboard(shown):
     )
 
 
-def test_the_answer_is_a_movement_from_state_to_state(shown):
+def test_the_answer_moves_the_marks(shown):
     """The dot is on its way for a while, and arrives; what both states share stays one node's place."""
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
@@ -97,14 +97,14 @@ def test_the_answer_is_a_movement_from_state_to_state(shown):
     assert any(seen[-1] + 10 < each < start - 20 for each in seen)  # on its way
 
 
-def test_who_wants_no_movement_gets_none(shown):
+def test_reduced_motion(shown):
     page = shown(data("residual", answered=False))
     change(page, data("three-words"))
     assert page.evaluate("shadow.getAnimations().length") == 0
     assert bars(page, "weights")[1][4] == "0.63"
 
 
-def test_the_focus_stays_when_the_picture_goes_on(shown):
+def test_focus_stays_at_the_next_stop(shown):
     page = shown(data("three-words", answered=False))
     page.get_by_role("button", name="part 2").focus()
     change(page, data("mix"))
@@ -118,14 +118,14 @@ def test_text_is_text(shown):
 
 
 @pytest.mark.parametrize("stop", SCENES)
-def test_nothing_is_cut_off_and_no_text_meets_another(shown, stop):
+def test_no_text_is_cut_off_or_overlaps(shown, stop):
     page = shown(data(stop))
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_met(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
-def test_a_sum_of_vectors_is_empty_after_its_first_until_the_answer(shown):
+def test_sum_shows_its_first_vector_before_the_answer(shown):
     page = shown(data("residual", answered=False))
     cells = page.locator(".sum .cell")
     assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
@@ -133,7 +133,7 @@ def test_a_sum_of_vectors_is_empty_after_its_first_until_the_answer(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_have_one_scale_and_a_matrix_no_shape_until_the_answer(shown):
+def test_cells_share_a_scale_and_a_matrix_hides_its_shape(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
@@ -144,7 +144,7 @@ def test_cells_have_one_scale_and_a_matrix_no_shape_until_the_answer(shown):
 
 
 @pytest.mark.parametrize("width", [368, 760])
-def test_the_bars_of_a_column_begin_at_one_line_and_have_room(shown, width):
+def test_bars_start_at_one_line(shown, width):
     page = shown(data("scaling"), width=width)
     for name in ("score", "scaled", "weights", "left alone", "multiplied"):
         tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")

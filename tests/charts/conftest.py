@@ -1,4 +1,4 @@
-"""What the charts' tests share: two sentences that aren't the default ones, and a head that isn't either."""
+"""Fixtures of the charts' tests: two sentences and a head that aren't the defaults."""
 
 from typing import NamedTuple
 

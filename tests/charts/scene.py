@@ -1,4 +1,4 @@
-"""What a chart draws, as Vega lays it out: every mark with its place, its colour and its text, whatever the spec's style."""
+"""Read what Vega draws of a chart: every mark with its place, colour and text."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def laid_out(spec):
 
 @lru_cache(maxsize=4)  # a test asks for several kinds of marks of one chart
 def scene_of(spec):
-    """What Vega makes of a chart's JSON, not to be changed."""
+    """Vega's scene of a chart's JSON; don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
@@ -77,7 +77,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """Where a mark's middle is along "x" or "y", or one of its ends ("x1", "x2" ...)."""
+    """The place of a mark's middle along "x" or "y", or of one of its ends ("x1", "x2" ...)."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))

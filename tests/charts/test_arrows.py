@@ -16,7 +16,7 @@ FRAME = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_arrows_are_as_thick_as_their_score_the_strong_one_last_in_ink():
+def test_width_and_order_of_arrows():
     spec = arrows(FRAME, LIGHT, "score", "query", size=320)
     shafts = drawn(spec, "rule")
     assert [shaft["strokeWidth"] for shaft in shafts] == pytest.approx([4.0, 7.0, 2.5, 2.0])
@@ -39,7 +39,7 @@ MOVES = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_moves_point_to_their_ends_within_the_axes_they_are_told():
+def test_moves_point_to_their_ends():
     wide = ((-9.0, 9.0), (-9.0, 9.0))
     both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
     starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]

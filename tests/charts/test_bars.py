@@ -17,7 +17,7 @@ FEW = ["its", "wings"]
 LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
 
 
-def test_a_list_has_a_bar_and_a_number_a_row_in_the_frames_order():
+def test_bars_and_numbers_in_the_frames_order():
     spec = bar_list(LIST, "score", LIGHT)
     found = drawn(spec, "rect")
     unit = 240 / (4 + 0.25 * 4 * 2)  # the list's own range and a quarter of it at both ends
@@ -40,6 +40,6 @@ def zeros(*columns, **more):
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
     ],
 )
-def test_what_is_all_zero_has_a_scale_of_its_own(spec, domain):
+def test_bars_of_zeros(spec, domain):
     domains = re.findall(r'"domain": (\[[^a-z]*?\])', json.dumps(spec))
     assert pytest.approx(domain) in [json.loads(each) for each in domains]

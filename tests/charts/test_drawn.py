@@ -15,7 +15,7 @@ def test_named_and_inline_records_are_found_at_any_depth():
     assert frame[frame["part"] == 2]["value"].tolist() == [1, 2]
 
 
-def test_a_dataset_drawn_twice_is_listed_once_and_pictures_are_left_out():
+def test_datasets_are_listed_once_without_pictures():
     held = [{**record, "url": "data:image/png;base64,AA"} for record in RECORDS]
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS

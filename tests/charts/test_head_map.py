@@ -44,7 +44,7 @@ def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
     assert len(found) == LAYERS * HEADS
 
 
-def test_a_grid_has_each_map_above_a_bar_as_long_as_its_measure():
+def test_grid_of_maps_and_bars():
     spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", "effect")
     outlines, bars = (drawn(spec, "rect")[at::2] for at in (0, 1))
     for bar, value in zip(bars, FRAME["effect"], strict=True):
@@ -81,6 +81,6 @@ def test_one_picture_has_each_map_as_opacity():
     ]
 
 
-def test_the_map_of_many_heads_is_no_wider_than_of_a_few():
+def test_width_of_a_map_of_many_heads():
     cells = drawn(head_map(heads_frame(effect=torch.rand(2, 64)), "effect", LIGHT, ""), "rect")
     assert max(cell["x"] + cell["width"] for cell in cells) <= 490

@@ -26,7 +26,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
+def test_numbers_on_dark_cells_are_light(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text")}
     assert same_color(inks["0.90"], theme.background) and same_color(inks["0.10"], theme.ink)
@@ -70,7 +70,7 @@ def decoded(uri):
     return Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1])))
 
 
-def test_up_to_64_rows_are_cells_and_above_one_image_with_a_band_a_row():
+def test_large_maps_are_images():
     rng = np.random.default_rng(0)
     weights = rng.random((65, 65))
     assert "cells" in heatmap(weights[:64, :64], ["a"] * 64, LIGHT)["datasets"]

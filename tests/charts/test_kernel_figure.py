@@ -105,7 +105,7 @@ def test_the_row_of_the_largest_weight_is_lit():
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 400])
-def test_nothing_is_cut_or_collides(name, width):
+def test_no_text_is_cut_off_or_overlaps(name, width):
     spec = kernel_figure(VARIANTS[name], LIGHT, width)
     found = boxes(spec)
     inside = (width or 1100) + 17

@@ -159,19 +159,19 @@ PARTS = {
 
 
 def as_the_schema_knows_it(spec):
-    """What follows the window has `init`, `on` and a signal for columns: Vega-Lite hands them on, its schema lacks them."""
+    """Remove what follows the window (`init`, `on`, a signal for columns): Vega-Lite passes it on, but its schema lacks it."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_each_mark_stands_at_its_labels_place_in_valid_vega_lite(name):
+def test_marks_are_at_their_labels_in_valid_vega_lite(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
     alt.Root.validate(as_the_schema_knows_it(spec) if follows_the_window else spec)
     assert not misplaced(spec, *views)
 
 
-def test_no_chart_is_left_out():
+def test_every_chart_is_tested():
     assert vars(draw).keys() == {name.split(",")[0] for name in CHARTS} | PARTS.keys()

@@ -42,7 +42,7 @@ def contrast(first, second):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_a_larger_weight_is_always_further_from_the_background_in_lightness(theme, seen_by):
+def test_lightness_follows_the_weight(theme, seen_by):
     ramps = [theme.weights, *(arm for ramp in (theme.signed, theme.effect) for arm in (ramp[2::-1], ramp[2:]))]
     for ramp in ramps:
         steps = np.diff([lab(color, seen_by)[0] for color in ramp])
@@ -51,7 +51,7 @@ def test_a_larger_weight_is_always_further_from_the_background_in_lightness(them
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_signs_and_sentences_are_told_apart(theme, seen_by):
+def test_signs_and_sentences_differ_for_the_colour_blind(theme, seen_by):
     for ramp in (theme.signed, theme.effect):
         assert distance(ramp[0], ramp[-1], seen_by) > 25
         assert distance(ramp[1], ramp[-2], seen_by) > 25

@@ -1,4 +1,4 @@
-"""Which labelled sentences a word's senses are taken from, and by what results about them are kept."""
+"""Test the choice of labelled sentences for a word's senses, and the cache keys of their results."""
 
 import pandas as pd
 import pytest
@@ -21,7 +21,7 @@ def own(*senses):
     return pd.DataFrame({"sentence": ["A bank."] * len(senses), "word": ["Bank "] * len(senses), "sense": senses})
 
 
-def test_a_visitors_own_labels_come_before_the_built_in_ones_where_they_name_senses(upload, encoder):
+def test_uploaded_labels_replace_built_in_ones(upload, encoder):
     upload(own("one", "two"))
     assert answer.labelled_rows("bank")["sense"].tolist() == ["one", "two"]
     built_in = labelled_sentences()

@@ -49,7 +49,7 @@ class Thing:
         return self.name
 
 
-def test_the_cache_stays_within_its_bytes_and_makes_each_result_once():
+def test_cache_limit_and_single_computation():
     cache, made = Cache(10 * (4_000 + OVERHEAD), bytes_of), []
 
     def make(key):
@@ -83,7 +83,7 @@ def test_a_key_that_holds_an_object_is_refused(key):
 
 
 @pytest.mark.parametrize("maker_leaves", [False, True])
-def test_who_waits_for_another_gets_the_result_or_makes_it(maker_leaves):
+def test_waiting_thread_gets_or_makes_the_result(maker_leaves):
     cache, begun, go_on, made = Cache(10_000, bytes_of), threading.Event(), threading.Event(), []
 
     def first():
@@ -110,7 +110,7 @@ def test_who_waits_for_another_gets_the_result_or_makes_it(maker_leaves):
     assert made == (["the second's"] if maker_leaves else ["the first's"] * 2)
 
 
-def test_who_waits_for_another_can_leave(monkeypatch):
+def test_waiting_thread_can_leave(monkeypatch):
     cache, begun, go_on = Cache(10_000, bytes_of), threading.Event(), threading.Event()
     maker = threading.Thread(target=cache.get, args=("key", lambda: begun.set() or go_on.wait(10)))
     maker.start()
@@ -161,13 +161,13 @@ def test_results_are_kept_by_encoder_text_and_word(encoder, results, monkeypatch
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_an_error_is_a_distance(encoder, results, monkeypatch):
+def test_cached_error_is_absolute(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
-def test_progress_is_shown_while_it_is_made_and_gone_after(results, monkeypatch):
+def test_progress_is_shown_and_removed(results, monkeypatch):
     said = []
     place = SimpleNamespace(progress=lambda part, title: said.append(part), empty=lambda: said.append("gone"))
     monkeypatch.setattr(the_cache.st, "empty", lambda: place)
@@ -224,7 +224,7 @@ def test_an_untrained_encoder_makes_room_too(loading, collected, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loading, collected):
+def test_running_page_keeps_nothing_of_a_removed_encoder(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
@@ -236,7 +236,7 @@ def test_a_page_that_still_runs_leaves_nothing_of_an_encoder_that_is_gone(loadin
 
 
 @pytest.mark.slow
-def test_an_encoder_that_is_gone_takes_no_result_of_the_same_loaded_anew(loading):
+def test_removed_encoder_keeps_results_of_its_reload(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
         anew = loading(name)

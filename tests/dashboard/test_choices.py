@@ -1,4 +1,4 @@
-"""What a click chooses, and what the files of a page are made from: for a head and sentences that are not the first ones."""
+"""Test the choice of a click, and the source of a page's files, for a head and sentences that aren't the defaults."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def test_a_map_of_heads_chooses_those_that_it_shows(monkeypatch, value, head):
     assert state["head"] == head
 
 
-def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, monkeypatch):
+def test_page_files_use_its_head_and_sentences(encoder, monkeypatch):
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }

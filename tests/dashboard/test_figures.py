@@ -1,4 +1,4 @@
-"""Charts on their way to the page: the numbers arrive as they are, whatever makes the tables."""
+"""Test that a chart's numbers reach the page unchanged."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def _missing(value: object) -> bool:
 
 
 @pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
-def test_what_is_no_table_is_left_to_streamlit(data):
+def test_other_data_is_left_to_streamlit(data):
     assert with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
 
 

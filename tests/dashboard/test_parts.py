@@ -1,4 +1,4 @@
-"""Parts of a page that run again by themselves: where their progress is shown, and a record of their own."""
+"""Test parts of a page that run alone: the place of their progress, and their record."""
 
 from types import SimpleNamespace
 

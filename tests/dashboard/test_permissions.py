@@ -1,4 +1,4 @@
-"""Where others than this machine's own visitors can come, they open the operator's encoders and scans and nothing else."""
+"""Test that visitors from elsewhere open the operator's encoders and scans only."""
 
 import os
 import sys
@@ -44,7 +44,7 @@ def listening(monkeypatch):
         ("localhost", ["localhost", "selfattn.example.org"], True),  # behind a proxy on this machine
     ],
 )
-def test_who_can_come(listening, address, names, beyond):
+def test_beyond_localhost(listening, address, names, beyond):
     listening(address, names)
     assert permissions.beyond_localhost() is beyond
 
@@ -57,7 +57,7 @@ def test_on_this_machine_anything_may_be_named(listening):
     assert str(allowed_scan_folder("/some/scan")) == "/some/scan"
 
 
-def test_beyond_it_without_a_list_there_is_the_bundled_encoder_only(listening, tmp_path):
+def test_without_a_list_strangers_get_the_bundled_encoder(listening, tmp_path):
     listening()
     assert offered_encoders() == ((BUNDLED_NAME,), False)
     check_encoder(BUNDLED_NAME)
@@ -90,7 +90,7 @@ def test_a_revision_that_the_operator_did_not_name(listening, monkeypatch, tmp_p
         check_encoder("another/model", BUNDLED_REVISION)
 
 
-def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_path):
+def test_strangers_get_the_operators_folders_and_lists(listening, monkeypatch, tmp_path):
     listening()
     (tmp_path / "shelf" / "mine").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
@@ -112,7 +112,7 @@ def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_p
     check_encoder(BUNDLED_NAME)  # where a page stays when the encoder it was asked for can't load
 
 
-def test_no_name_has_the_server_look_outside_the_operators_folder(listening, monkeypatch, tmp_path):
+def test_names_cannot_leave_the_operators_folder(listening, monkeypatch, tmp_path):
     shelf, outside, looked_at = tmp_path / "shelf", tmp_path / "outside", []
     for made in (shelf / "mine", outside / "below"):
         made.mkdir(parents=True)
@@ -152,9 +152,7 @@ def test_no_name_has_the_server_look_outside_the_operators_folder(listening, mon
         ("Asking the Hub for a/b, see https://hub.example{home}/b", "a/b", None, None),
     ],
 )
-def test_a_message_holds_no_path_of_the_server_for_strangers(
-    listening, monkeypatch, tmp_path, text, name, beyond, here
-):
+def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name, beyond, here):
     shelf = tmp_path / "two words" / "of mine"
     (shelf / "my tiny").mkdir(parents=True)
     (tmp_path / "a link").symlink_to(shelf)
@@ -168,7 +166,7 @@ def test_a_message_holds_no_path_of_the_server_for_strangers(
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
-def test_a_scan_folders_name_that_no_disk_takes(name):
+def test_invalid_scan_folder_names(name):
     with pytest.raises(TextError, match="1,000 characters"):
         allowed_scan_folder(name)
 

@@ -44,7 +44,7 @@ def test_same_picture_from_another_process(worker):
         files.painter.reset(token)
 
 
-def test_a_process_that_had_ended_unnoticed_is_replaced(monkeypatch):
+def test_dead_process_is_replaced(monkeypatch):
     broken, drawn = Future(), Future()
     broken.set_exception(BrokenProcessPool())
     drawn.set_result("<svg/>")
@@ -93,7 +93,7 @@ def test_one_picture_is_drawn_at_a_time(monkeypatch):
     assert held == [True] and not picture_process._one_at_a_time.locked()
 
 
-def test_who_has_left_gets_no_further_picture(monkeypatch):
+def test_no_picture_for_a_visitor_who_left(monkeypatch):
     left = Mock(side_effect=ConnectionAbortedError)
     monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("drawn"))
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
@@ -101,7 +101,7 @@ def test_who_has_left_gets_no_further_picture(monkeypatch):
             draw(SPEC)
 
 
-def test_a_closed_tab_ends_what_is_being_made_for_it(monkeypatch):
+def test_closed_tab_stops_a_download(monkeypatch):
     active = {"here"}
     server = SimpleNamespace(is_active_session=active.__contains__)
     monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)

@@ -1,4 +1,4 @@
-"""Places for pages and for costly work: pages go on beside it, superseded work frees its place, nobody waits for themselves."""
+"""Test the places for pages and costly work: pages run beside it, and superseded work frees its place."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def one_place(monkeypatch):
     monkeypatch.setattr(queue, "LOOK", 0.01)
 
 
-def test_costly_work_has_its_places_and_no_more(monkeypatch):
+def test_costly_work_is_limited(monkeypatch):
     monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(2))
     at_work, most = [], []
 
@@ -42,7 +42,7 @@ def test_costly_work_has_its_places_and_no_more(monkeypatch):
     assert len(most) == 6 and max(most) == 2
 
 
-def test_pages_run_in_the_order_of_arrival_and_no_more_than_places(monkeypatch):
+def test_pages_run_in_order_and_are_limited(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(2))
     monkeypatch.setattr(queue, "LOOK", 5)
     order, running, most = [], [], []
@@ -70,7 +70,7 @@ def test_pages_run_in_the_order_of_arrival_and_no_more_than_places(monkeypatch):
     assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
 
 
-def test_a_page_that_waits_for_its_place_says_so_where_it_can(monkeypatch):
+def test_waiting_page_says_so(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     monkeypatch.setattr(queue, "PATIENCE", 0)
     news, done = Mock(), []
@@ -120,7 +120,7 @@ def test_superseded_work_frees_its_place(monkeypatch):
     assert _is_free()
 
 
-def test_superseded_work_waits_no_longer(monkeypatch):
+def test_superseded_work_stops_waiting(monkeypatch):
     monkeypatch.setattr(queue, "stop_if_superseded", Mock(side_effect=Superseded))
     with _another_thread_holds_the_place(), pytest.raises(Superseded), queue.costly_slot():
         pytest.fail("it got a place")
@@ -128,7 +128,7 @@ def test_superseded_work_waits_no_longer(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_page_that_waits_says_so(monkeypatch, fails):
+def test_waiting_costly_work_says_so(monkeypatch, fails):
     """fails: the page ends as the words are taken away; its place is free all the same."""
     said = []
     empty = Mock(side_effect=Superseded) if fails else lambda: said.append("gone")
@@ -154,7 +154,7 @@ def test_a_page_that_waits_says_so(monkeypatch, fails):
 
 
 @pytest.mark.slow
-def test_a_rerun_calls_off_the_one_that_waits():
+def test_rerun_cancels_a_waiting_run():
     """Streamlit's own stop reaches a script run that waits for a place."""
 
     def script():
@@ -172,7 +172,7 @@ def test_a_rerun_calls_off_the_one_that_waits():
         assert "reached" not in app.session_state
 
 
-def test_a_large_pass_has_its_share_of_the_cores_and_a_small_one_has_one(monkeypatch):
+def test_threads_of_large_and_small_passes(monkeypatch):
     given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])

@@ -1,4 +1,4 @@
-"""Costly work with a progress bar and a Stop button: how far the bar is."""
+"""Test the progress bar of costly work."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Every key of the session stands in session.py: no other file spells one out, and no widget shares one by its letters."""
+"""Test that session.py alone spells the session's keys, and that no widget's key equals one."""
 
 import re
 
@@ -16,10 +16,10 @@ SPELLED = re.compile(
 )
 
 
-def test_no_other_file_spells_a_key_out():
+def test_keys_are_spelled_in_one_file():
     assert not [(file, found[0]) for file, code in CODE.items() for found in SPELLED.finditer(code)]
 
 
-def test_every_key_is_used_and_has_a_name_of_its_own():
+def test_keys_are_used_and_unique():
     assert not [name for name in KEYS if not any(re.search(rf"\b{name}\b", code) for code in CODE.values())]
     assert len(NAMES) == len(KEYS) + len(session.AT)

@@ -1,4 +1,4 @@
-"""What Streamlit does with two requests for a run."""
+"""Test two requests for a run in Streamlit's queue."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from selfattn.dashboard import streamlit_internals
 
 
-def test_a_part_waits_for_no_run_and_takes_no_runs_place(monkeypatch):
+def test_part_runs_without_replacing_a_page_run(monkeypatch):
     requests = ScriptRequests()
     context = SimpleNamespace(
         script_requests=requests, query_string="word=bank", page_script_hash="here", cached_message_hashes=set(),

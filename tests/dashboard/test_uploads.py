@@ -1,4 +1,4 @@
-"""Uploaded files are bounded in all, from the server's start on."""
+"""Test the limit of all uploaded files together."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ def uploads(monkeypatch):
     return manager
 
 
-def test_beyond_the_bound_the_oldest_go_whosever_they_are_and_those_taken_away_count_no_more(uploads):
+def test_upload_limit_removes_the_oldest(uploads):
     for session, name in (("first", "1"), ("second", "2"), ("second", "3")):
         add(uploads, session, name, 1)
     assert held(uploads) == {"1", "2", "3"}

@@ -101,21 +101,21 @@ def test_small_differences_of_shares_are_none():
     assert not while_loading._same(one, other)
 
 
-def test_who_asks_for_something_else_sees_nothing_stored(opened):
+def test_no_stored_figure_for_another_view(opened):
     assert not opened(head="L0 H1")[1]
     assert not opened(content="c0ffee00")[1]
     assert not opened(digest=BUNDLED_DIGESTS["model.safetensors"][:8])[1]  # an older link, which needs a note
     assert opened(content=BUNDLED_CONTENT[:8])[1]
 
 
-def test_a_server_that_has_the_pages_parts_is_loaded(monkeypatch):
+def test_loaded_after_imports(monkeypatch):
     importlib.import_module("selfattn.dashboard.pickers")
     assert while_loading.loaded() and while_loading.show_stored_figure() is None
     monkeypatch.delitem(sys.modules, "selfattn.dashboard.pickers")
     assert not while_loading.loaded()
 
 
-def test_another_encoder_on_the_command_line_has_nothing_stored(monkeypatch):
+def test_no_stored_figure_with_another_encoder(monkeypatch):
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     monkeypatch.setattr(while_loading, "sys", SimpleNamespace(argv=["app.py", "--model=another"]))
     assert while_loading.show_stored_figure() is None

@@ -24,7 +24,7 @@ def test_with_independent_values_there_is_only_one_row():
 
 
 @pytest.mark.slow
-def test_on_a_real_head_much_weight_moves_and_nothing_changes(encoder):
+def test_other_weights_on_a_real_head(encoder):
     encoding = encoder.encode(" ".join(NEUTRAL_SENTENCES[:5]))
     _, rows = counterexamples.freest_row(encoding, 2)
     assert rows.moved > 0.2

@@ -24,7 +24,7 @@ def test_numbers_are_read_as_people_type_them(text, expected):
         ("1, 10001", "got 10001"),
     ],
 )
-def test_what_is_no_number_one_too_many_or_huge_is_refused(text, message):
+def test_unusable_numbers_are_refused(text, message):
     with pytest.raises(ValueError, match=message):
         typed_numbers.parse("Query", text, 2)
 

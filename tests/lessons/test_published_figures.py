@@ -37,7 +37,7 @@ def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
     assert trace.scores[0].tolist() == [10, 7, 5] and round(1 / trace.scale, 2) == 1.41
     assert [f"{weight:.0%}" for weight in trace.weights[0].tolist()] == ["87%", "10%", "3%"]
     assert rounded(trace.context[0]) == [1.79, 1.44]
-    trace = softmax.compute()
+    trace = worked_example.compute(softmax.QUERY, softmax.KEYS)
     assert trace.scores[0].tolist() == [1, 0.5, 0] and rounded(trace.weights[0]) == [0.46, 0.32, 0.22]
     _, trace = hand_made.project()
     assert rounded(trace.scores[1], 4) == [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]
@@ -45,7 +45,7 @@ def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]
 
 
-def test_s10_good_looks_at_not_and_amazing_and_under_the_causal_mask_at_not():
+def test_s10_good_attends_to_not_and_amazing():
     trace = twelve_tokens.compute()
     assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
     assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]
@@ -64,7 +64,7 @@ def test_s11_the_annotated_heatmap():
 ANSWERS = ("0.46", "0.32", "0.22", "1,177", "141", "34", "87%", "10%", "3%", "[1.79, 1.44]")
 
 
-def test_the_answer_sheet_holds_them_and_the_worksheet_leaves_them_blank():
+def test_worksheet_and_answer_sheet():
     answered, blank = (worksheet.page(answers) for answers in (True, False))
     for answer in ANSWERS:
         assert f">{answer}<" in answered and f">{answer}<" not in blank

@@ -14,7 +14,7 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
-def test_the_plain_networks_gradient_is_the_gain_to_the_distance_and_its_share_shrinks_anyway(gain):
+def test_gradient_and_share_of_the_plain_network(gain):
     """Each word so far has length 1 and is turned and scaled at every later step: gain ** steps of their sum."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])

@@ -1,4 +1,4 @@
-"""What the small systems claim beside their published figures."""
+"""Test the small systems' claims that no published figure covers."""
 
 import pytest
 import torch
@@ -33,7 +33,7 @@ def test_the_jacobian_norm_is_autograds():
     assert float(scores.jacobian_norm(row.softmax(-1))) == pytest.approx(float(jacobian.norm()))
 
 
-def test_order_only_shuffles_the_contexts_but_for_a_causal_mask_or_positions():
+def test_order_changes_contexts_only_with_mask_or_positions():
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=False)
     assert torch.allclose(one.context, other.context.flip(0), atol=1e-12, rtol=0)
     hidden = [kernel.attend(each.query, each.key, each.value, causal_mask(3)).context for each in (one, other)]
@@ -58,7 +58,7 @@ def test_the_kernel_source_is_the_kernel_that_runs():
     assert len(source(kernel.attend).splitlines()) < 20
 
 
-def test_the_gradient_of_a_weight_is_its_finite_difference_and_following_it_raises_the_weight():
+def test_gradient_matches_finite_differences():
     step = 1e-6
     gradient, _ = gradients.learn(1, 0, 0.1)
     queries = [worked_example.QUERY + torch.tensor([by, 0.0]) for by in (0, step)]

@@ -1,4 +1,4 @@
-"""Pages run through app.py, as a visitor meets them."""
+"""Run pages through app.py, as for a visitor."""
 
 import functools
 from pathlib import Path
@@ -87,7 +87,7 @@ def at_address(page: str = "", **query: str) -> AppTest:
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """What that link opens, with each encoder loaded that the page asks about first."""
+    """The page of that link, after "Load it" for each encoder that it asks about."""
     return load_asked(at_address(page, **query).run())
 
 

@@ -116,7 +116,7 @@ def tips(chart):
 
 
 def same(drawn, expected, abs_=1e-6):
-    """Whether two arrays hold the same numbers."""
+    """True if two arrays hold the same numbers."""
     return np.shape(drawn) == np.shape(expected) and np.allclose(drawn, expected, atol=abs_)
 
 

@@ -1,4 +1,4 @@
-"""Copy as Python: the lines under Download run as they are, and make the numbers that the page draws."""
+"""Test "Copy as Python": the lines run unchanged, and compute the numbers that the page draws."""
 
 from types import SimpleNamespace
 
@@ -53,7 +53,7 @@ def drawn(spec, column):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """What users have: a tiny checkpoint with a masked-language head, a classifier and a sentence embedder, and a scan."""
+    """Folders as users have them: a masked-language model, a classifier and a sentence embedder, all tiny, and a scan."""
     root = tmp_path_factory.mktemp("folders")
     (root / "table.csv").write_text("sentence,word\nThe bank of the river.,bank\nA bank for a loan.,bank\n", "utf-8")
     assert scan([str(root / "table.csv"), "--output", str(root / "scan"), "--device", "cpu"]) == 0
@@ -81,7 +81,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_the_lines_draw_the_pages_numbers(page, query, figure, column, folders, copied):
+def test_copied_lines_give_the_pages_numbers(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
@@ -105,18 +105,18 @@ def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
+def test_copied_lines_of_pronouns_and_negation(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
-def test_many_heads_lines_are_all_heads_of_its_sentence(copied):
+def test_copied_lines_of_many_heads(copied):
     _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 
 
-def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
+def test_copied_lines_with_an_uploaded_table(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
@@ -136,7 +136,7 @@ def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
         ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
     ],
 )
-def test_a_folder_is_named(name, revision, base, others_come, named, tmp_path, monkeypatch):
+def test_copied_lines_with_a_folder(name, revision, base, others_come, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
     monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: others_come)

@@ -1,4 +1,4 @@
-"""Every picture of every page can be downloaded: its numbers as a table, and the whole page in one file."""
+"""Test "Download": every picture of every page, its numbers as a table, and the page in one file."""
 
 import io
 import json
@@ -27,7 +27,7 @@ def opened(path, **state):
 
 
 @pytest.mark.parametrize("path", pages())
-def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
+def test_every_figure_has_a_table_and_a_report(path, views):
     at = opened(path)
     pictures = at.get("vega_lite_chart")
     if path.endswith("from_scratch/page.py") or (not pictures and not at.get("bidi_component")):  # nothing is answered
@@ -48,14 +48,14 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
     ).replace("http://localhost", "")
 
 
-def test_a_figures_file_names_its_own_head_or_none(views):
+def test_provenance_of_heads(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
     assert (origins["over many sentences"].layer, origins["over many sentences"].head) == (3, 7)
 
 
-def test_beside_a_png_stands_what_no_font_here_has():
+def test_missing_fonts_are_named():
     """A character that Unicode hasn't assigned: no machine has a font for it."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
@@ -88,7 +88,7 @@ def test_no_picture_to_share(path, state, monkeypatch):
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_a_lesson_says_that_no_encoder_is_behind_it(views):
+def test_provenance_of_a_lesson(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
     at.session_state["download"] = True
     at.run()
@@ -96,7 +96,7 @@ def test_a_lesson_says_that_no_encoder_is_behind_it(views):
     assert not views[-1].arrays
 
 
-def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
+def test_download_with_unknown_link_keys(views):
     at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()

@@ -30,7 +30,7 @@ def _headings(at):
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=pytest.mark.slow if "/senses/" in path else ()) for path in pages()]
 )
-def test_opens_without_a_complaint(visitor, path):
+def test_page_opens_without_errors(visitor, path):
     before = _headings(visitor)
     at = visitor.switch_page(path).run()
     assert not at.error
@@ -39,7 +39,7 @@ def test_opens_without_a_complaint(visitor, path):
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """Where each field and each chart stands."""
+    """The place of each field and each chart."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)

@@ -1,4 +1,4 @@
-"""The exercises on their page: unsolved at first, each solved by its answer and by nothing near it, checked at once."""
+"""Test the exercises: unsolved at first, solved by their answers, and not by near misses."""
 
 import math
 
@@ -22,7 +22,7 @@ def at():
     return at.run()
 
 
-def test_none_is_solved_at_first_and_what_is_no_number_gets_a_message(at):
+def test_unsolved_at_first_and_bad_numbers(at):
     assert not at.success and not at.info  # nothing is judged before the first change
     shown = [mark(chart, "bar").values("x") for chart in charts(at)]
     assert list(map(len, shown)) == [5, 2, 3, 2, 1] and shown[1] == [0.5, 0.5]
@@ -53,7 +53,7 @@ TYPED = [  # the exercise, what is entered, whether that solves it, what is said
 ]
 
 
-def test_each_is_solved_by_its_answer_and_not_by_what_is_near(at):
+def test_answers_and_near_misses(at):
     for number, typed, right, said in TYPED:
         kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
         kind(key=f"exercise.{number}").set_value(typed).run()
@@ -71,7 +71,7 @@ def test_a_hidden_word_must_move_bank_half_of_the_way(at):
         assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
-def test_a_word_that_stands_twice_can_be_hidden_at_either_place(at):
+def test_repeated_word_can_be_hidden_at_each_place(at):
     words, moved = at.selectbox(key="exercise.5.word"), []
     assert words.options == ["We", "sat", "on", "the (1)", "of", "the (2)", "river"]
     for each in ("the (1)", "the (2)"):
@@ -80,6 +80,6 @@ def test_a_word_that_stands_twice_can_be_hidden_at_either_place(at):
     assert moved[0] != moved[1]
 
 
-def test_what_was_handed_in_opens_solved():
+def test_link_opens_solved_exercises():
     at = open_link("exercises", **{"exercise.1": "2.2", "exercise.2": "2.1, 1", "exercise.3": "4, 0"})
     assert len(at.success) == 3 and at.query_params["exercise.3"] == "4, 0"

@@ -1,4 +1,4 @@
-"""Each sentence of the gallery is what the library computes, and each link opens the view that shows it."""
+"""Test the gallery: the library computes each sentence's numbers, and each link opens the view that shows them."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl
@@ -29,7 +29,7 @@ CLAIMS = {  # of the pair between the senses
 @pytest.mark.parametrize(
     ("text", "page", "view"), [entry for entry in GALLERY if not entry[1]], ids=lambda part: str(part)[:30]
 )
-def test_what_hiding_a_word_is_said_to_do_it_does(encoder, text, page, view):
+def test_gallery_effects_of_hiding(encoder, text, page, view):
     pair, labelled = next(pair for pair in PAIRS if pair.word == view["example"]), labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
     found = hidden_pair(encoder, *((sentence, pair.word) for sentence in pair.sentences), senses=means)
@@ -37,7 +37,7 @@ def test_what_hiding_a_word_is_said_to_do_it_does(encoder, text, page, view):
     assert claim(found)
 
 
-def test_what_a_head_is_said_to_attend_to_it_does(encoder):
+def test_gallery_attention_of_heads(encoder):
     encoding = encoder.encode(PAIRS[0].first)
     before, special = (fits(encoding.weights(*head), encoding)[0] for head in ((0, 2), (4, 5)))
     assert [view["head"] for _, page, view in GALLERY if page] == ["L0 H2", "L4 H5"]
@@ -46,7 +46,7 @@ def test_what_a_head_is_said_to_attend_to_it_does(encoder):
 
 
 @pytest.mark.slow
-def test_six_links_are_on_the_main_view_and_each_leads_to_its_view(main_view):
+def test_gallery_links(main_view):
     (shown,) = [element.value for element in main_view.markdown if element.value.startswith("- [Hide one word")]
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6

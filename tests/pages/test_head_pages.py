@@ -1,4 +1,4 @@
-"""Inside a head and All heads by AppTest: what each control changes, beside the library's own numbers."""
+"""Test Inside a head and All heads by AppTest: the effect of each control, beside the library's numbers."""
 
 import pytest
 import torch
@@ -51,7 +51,7 @@ def drawn_strip(at, chart, strip):
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_the_page_follows_the_pieces_of_an_older_link(encoder):
+def test_word_pieces_of_an_older_link(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "The link is an older one: its steps are now in one figure."
     assert not {"step", "alone"} & {*at.query_params}
@@ -67,7 +67,7 @@ def test_the_page_follows_the_pieces_of_an_older_link(encoder):
     assert "The link asks for token '99', which A hasn't got." in at.warning[0].value.replace("\\", "")
 
 
-def test_a_click_on_a_token_asks_for_its_row_and_nothing_else_is_taken_over(encoder, monkeypatch):
+def test_click_on_a_token_and_invalid_values(encoder, monkeypatch):
     kept = {}
     monkeypatch.setattr(kernel_figure.st, "session_state", kept)
     monkeypatch.setattr(kernel_figure.st, "query_params", params := {})
@@ -108,7 +108,7 @@ def started_with(monkeypatch):
     return lambda folder: monkeypatch.setattr(start, lambda: str(folder))
 
 
-def test_an_encoder_that_is_shown_only_says_so(checkpoint, started_with):
+def test_encoder_that_is_shown_only(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
@@ -136,13 +136,13 @@ def test_the_chosen_heads_map_is_large(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-def test_an_older_link_to_rollout_is_told_where_it_is():
+def test_older_link_to_rollout():
     at = open_link("all-heads", map_of="rollout", words="true")
     assert at.info[0].value.endswith("rollout are now in selfattn.analysis.measures only.")
     assert "map_of" not in at.query_params
 
 
-def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
+def test_new_measure_needs_one_entry(encoder, monkeypatch):
     made = Measure("a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.")
     monkeypatch.setitem(MEASURES, made.name, made)
     at = open_page(ALL, **OWN, measure=made.name)
@@ -154,7 +154,7 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
-def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, started_with):
+def test_encoder_with_fewer_heads_than_its_config(tmp_path, started_with):
     """Half of ConvBERT's heads are convolutions."""
     family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
     started_with(save_tiny(family, tmp_path))
@@ -175,7 +175,7 @@ def test_a_heads_habit_is_the_stored_reports(encoder):
     )
 
 
-def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, started_with):
+def test_habit_without_a_stored_report(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")

@@ -1,4 +1,4 @@
-"""The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
+"""Test the lesson pages beside the guided path: pictures and texts equal an independent computation, for typed inputs."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def positions(encoding, word):
     return list(encoding.places(word)[0].positions)
 
 
-def test_recurrence_counts_follows_the_published_sentences_and_takes_the_visitors():
+def test_recurrence_with_published_and_typed_sentences():
     at = page("learn/before_attention")
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60." in words(at)
@@ -43,7 +43,7 @@ def test_recurrence_counts_follows_the_published_sentences_and_takes_the_visitor
         assert f"Expected a sentence of 2 to 60 words, got {n}" in words(at)
 
 
-def test_recurrence_draws_what_it_measures_and_is_timed_live(monkeypatch):
+def test_recurrence_curves_and_timing(monkeypatch):
     race, timed = recurrence.race, []
     monkeypatch.setattr(
         recurrence, "race", lambda repeats, device: timed.append(race(repeats=1, device=device)) or timed[0]

@@ -1,6 +1,6 @@
-"""Every stop of the guided path: what it draws and says equals an independent computation, for inputs typed just now.
+"""Test every stop of the guided path: pictures and texts equal an independent computation, for typed inputs.
 
-What each says at first, and what it draws for one more choice, is kept by tests/as_shown.
+tests/as_shown records each stop as it opens, and after one more choice.
 """
 
 import json
@@ -66,7 +66,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Each chart's bars or cells, or lines and arrows by their names, are these; of None nothing is asked."""
+    """Check each chart's bars or cells, or its lines and arrows by name; None: anything is right."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -91,7 +91,7 @@ def views(spec):
 
 
 @pytest.mark.parametrize("slug", STOPS)
-def test_every_stop_has_its_texts_and_a_bar_for_what_colours_mean(slug):
+def test_every_stop_has_texts_and_legends(slug):
     at, said = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
     assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in said and "$" not in said
@@ -107,7 +107,7 @@ def test_every_stop_has_its_texts_and_a_bar_for_what_colours_mean(slug):
                 assert color.get("legend", True) is not None or letters
 
 
-def test_a_question_stands_before_its_answer_which_has_no_place_of_its_own():
+def test_answers_are_hidden_and_have_no_fixed_place():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
@@ -133,7 +133,7 @@ def test_a_guess_or_just_show_me_reveals_the_answer():
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
 
-def test_previous_next_and_the_diagram_walk_the_path_and_write_the_address():
+def test_navigation_along_the_path():
     at = open_link("from-scratch")
     assert at.button(key="previous").disabled
     boxes = [(box["text"], box["stop"]) for box in live(at, "stage")["outline"]]
@@ -158,7 +158,7 @@ def test_links_to_merged_stops_open_the_stop_that_has_them(older, now):
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
 
-def test_the_path_is_one_order():
+def test_numbers_and_order_of_the_stops():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
@@ -171,13 +171,13 @@ def test_the_path_is_one_order():
 
 
 def said(block):
-    """What a part of the page says, fields and buttons aside."""
+    """The texts of a part of the page, without fields and buttons."""
     return Counter(each.value for kind in ("markdown", "text", "caption", "info") for each in getattr(block, kind))
 
 
 @cache
 def texts(slug):
-    """What a stop says when its question is answered, and its pictures' number; what is folded away isn't read."""
+    """An answered stop's texts, without folded ones, and its number of pictures."""
     main = opened(slug).main
     shown = said(main) - sum(map(said, main.expander), Counter())
     pictures = sum(
@@ -193,7 +193,7 @@ def n_words(read):
     return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read)
 
 
-def test_a_core_stop_is_read_in_two_minutes_and_the_core_in_those_that_the_menu_says():
+def test_reading_time():
     """150 words a minute and a minute a picture; at least 40 % more is left to guess and to try."""
     for slug in CORE:
         more = [f"More beside it: {STOPS[each].title}" for each in beside(slug)]
@@ -208,7 +208,7 @@ FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "
 
 
 @pytest.mark.parametrize("order", [tuple(STOPS), CORE], ids=["all", "core"])
-def test_a_stop_has_at_most_three_new_terms_and_explains_its_own(order):
+def test_new_terms_of_a_stop(order):
     known, explained = set(), set()
     for slug in order:
         text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
@@ -229,7 +229,7 @@ def test_class_links_open_a_question_unrevealed():
     assert not any(sign in line for line in shown for sign in ("*", "$", "`"))
 
 
-def test_the_lesson_plan_holds_every_core_stop_in_order_fills_45_minutes_and_stands_in_docs():
+def test_lesson_plan():
     spans = [tuple(map(int, row[0].split(" to "))) for row in rows()]
     assert spans[0][0] == 0 and spans[-1][1] == 45 and all(one[1] == other[0] for one, other in pairwise(spans))
     assert {end - begin for begin, end in spans[:-1]} == {MINUTES}
@@ -247,7 +247,7 @@ def test_the_lesson_plan_holds_every_core_stop_in_order_fills_45_minutes_and_sta
         ("three-words", {"query": "500"}, "expected 2 numbers, got 1", "[1, 1] is drawn."),
     ],
 )
-def test_numbers_that_cannot_be_used_leave_the_picture(slug, typed, expected, kept):
+def test_unusable_numbers_leave_the_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
     assert expected in words(at) and f"Until then {kept}" in words(at)
@@ -264,7 +264,7 @@ def test_numbers_that_cannot_be_used_leave_the_picture(slug, typed, expected, ke
 
 
 def two_by_hand(query, keys, values):
-    """Of one query: scores, scaled, weights; and each weight × value with their sum."""
+    """One query's scores, scaled scores, weights, and each weight × value with their sum."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -281,7 +281,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """What each word hands to "bank", halved as there: "river" is 3 away, "loan" on the other side, "approved" 1 beside it."""
+    """Half of each word's weight × value for "bank"; sign: 1 for "river", -1 for "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -350,7 +350,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
-def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
+def test_charts_of_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
 
 
@@ -398,7 +398,7 @@ def test_stage_of_typed_numbers(slug, typed, expected):
         assert same(drawn[name], numbers, 6e-4 if name in ("bank", "context", "query") else 6e-5), name
 
 
-def test_rivers_weight_is_one_number_until_the_real_encoder():
+def test_weight_of_river_is_the_same_at_every_stop():
     given = {slug: stage(opened(slug))["weights"][4] for slug in CORE if "weights" in stage(opened(slug))}
     assert list(given) == ["soft-lookup", "scaling", "three-words", "mix", "residual", "hide-a-word"]
     assert {decimal(each) for each in given.values()} == {"0.63"}
@@ -424,7 +424,7 @@ def test_kernel_of_typed_numbers(slug, typed, expected):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_map_of_twelve_tokens_has_no_row_of_good_before_the_answer(causal):
+def test_map_of_twelve_tokens_before_the_answer(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
@@ -465,7 +465,7 @@ def test_one_word_one_vector(encoder):
         assert refused in words(change(at, "one-vector", **typed)) and not charts(at)
 
 
-def test_the_answer_on_a_keys_length_is_the_real_heads(encoder):
+def test_stated_numbers_of_real_heads(encoder):
     encoding = encoder.encode("The bank of the river.")
     (bank,), (river,) = (encoding.places(word)[0].positions for word in ("bank", "river"))
     trace = encoding.trace(0, 10)
@@ -509,7 +509,7 @@ def test_padding_weighs_nothing(encoder):
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # as the question's answer says
 
 
-def test_the_kernel_is_shown_as_it_runs_also_for_all_heads_of_a_layer_at_once(encoder):
+def test_kernel_stop_with_all_heads_of_a_layer(encoder):
     at = stop("kernel", example="all heads of a real layer")
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)

@@ -1,4 +1,4 @@
-"""What a link asks for is shown, or the page says that it can't be had and what it shows in its place."""
+"""Test that a page shows what a link names, or says what is impossible and what it shows instead."""
 
 import shutil
 import sys
@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
+def test_impossible_link_values_are_named(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
@@ -80,7 +80,7 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, asked):
         ("pronouns-and-negation", {"view": ("Many heads", "heads")}),
     ],
 )
-def test_an_address_says_what_stands_on_the_button_and_the_code_has_its_own_name_for_it(page, buttons):
+def test_address_has_the_buttons_label(page, buttons):
     at = open_link(page, **{key: label for key, (label, _) in buttons.items()})
     for key, (label, name) in buttons.items():
         assert at.button_group(key=key).value == name and label in at.button_group(key=key).options
@@ -88,7 +88,7 @@ def test_an_address_says_what_stands_on_the_button_and_the_code_has_its_own_name
 
 
 @pytest.mark.parametrize("key", ["content", "digest"])
-def test_an_encoder_that_cannot_be_had_keeps_its_identity_in_the_address(key):
+def test_missing_encoder_keeps_its_identity_in_the_address(key):
     at = open_link(model="another ...", other="/no/such/folder", **{key: "c0ffee00"})
     assert "There is no folder" in at.error[0].value
     assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
@@ -166,7 +166,7 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
     assert asked_for[2:] == ["bert-base-cased"]
 
 
-def test_a_link_loads_at_once_what_is_loaded_or_the_operators(folder, nothing_computed, started_with, monkeypatch):
+def test_link_loads_known_encoders_without_asking(folder, nothing_computed, started_with, monkeypatch):
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert asks(at_address(**link).run()) == [
@@ -186,14 +186,14 @@ def test_a_link_loads_at_once_what_is_loaded_or_the_operators(folder, nothing_co
     assert asks(at_address(model=str(folder)).run()) == []
 
 
-def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):
+def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for page, key in (("", "model"), ("two-encoders", "second")):
         at = open_link(page, **{key: BUNDLED_NAME})
         assert (at.selectbox(key=key).value, at.query_params[key]) == (BUNDLED_NAME, "all-MiniLM-L6-v2")
 
 
-def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder):
+def test_missing_or_different_second_encoder(folder):
     beside = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
     assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
@@ -204,7 +204,7 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_a_links_word_is_found_letter_case_aside():
+def test_link_word_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (said(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -212,7 +212,7 @@ def test_a_links_word_is_found_letter_case_aside():
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
+def test_address_has_a_word_that_is_not_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
@@ -237,7 +237,7 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """How the contents of the two encoders begin."""
+    """The start of each encoder's content, by its folder ("": the bundled one)."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
@@ -258,9 +258,7 @@ def test_the_address_holds_the_start_of_the_content(folder, begins, started_with
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
-def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_are(
-    folder, begins, started_with, elsewhere
-):
+def test_link_opened_with_another_encoder(folder, begins, started_with, elsewhere):
     made, opened = ("", str(folder)) if elsewhere else (str(folder), "")
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
@@ -372,9 +370,7 @@ def sent(monkeypatch):
         ({"source": "../models"}, "'../models' is no folder inside this server's"),
     ],
 )  # fmt: skip
-def test_where_others_can_come_no_path_of_the_server_is_sent(
-    private, started_with, public, sent, monkeypatch, query, answer
-):
+def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, sent, monkeypatch, query, answer):
     shelf, scans = private / "models", private / "scans"
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
     monkeypatch.setenv("SELFATTN_SCAN_DIR", str(scans))

@@ -1,4 +1,4 @@
-"""The pages about models: what is loaded and its proof, two encoders side by side, predictions."""
+"""Test the pages about models: Models and proof, Two encoders, Predictions."""
 
 import re
 from dataclasses import replace
@@ -41,7 +41,7 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_the_proof_says_the_largest_differences(folders):
+def test_proof_states_the_largest_differences(folders):
     """A tiny encoder that isn't the default: its facts, and every difference that the page says, computed here."""
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
@@ -73,7 +73,7 @@ def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
 
-def test_a_second_encoder_that_is_yet_to_be_named_is_asked_for():
+def test_second_encoder_without_a_name():
     at = open_link("two-encoders", second="another ...")
     assert "Name a second encoder" in said(at)
 
@@ -97,7 +97,7 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-def test_two_embedders_on_two_texts_pair_by_pair(tmp_path):
+def test_cosine_of_two_embedders_by_word_pairs(tmp_path):
     folders = [
         str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
     ]
@@ -153,7 +153,7 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
     assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
 
 
-def test_what_is_asked_follows_the_encoder_until_the_visitor_chooses(folders, tmp_path):
+def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
@@ -174,7 +174,7 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     encoder = load_encoder(folder, device="cpu")
     tags = load_tag_head(encoder).tags(encoder.encode(RIVER))
     n = int((tags["tag"] != "O").sum())
-    assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"] and not at.get("file_uploader")
+    assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"]
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
     assert f"the margin of {surest['tag']} moves by" in said(at)
@@ -197,7 +197,7 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     assert f"the margin of {tags['tag'][4]} moves by" in said(at) and "tag" not in at.query_params
 
 
-def test_a_regressions_scores_are_no_probabilities(tmp_path):
+def test_regression_shows_scores(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
     change_config(folder, problem_type="regression")
     at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
@@ -209,7 +209,7 @@ def test_a_regressions_scores_are_no_probabilities(tmp_path):
     assert "the score of RISK moves by" in said(at)
 
 
-def test_what_an_embedder_cuts_off_is_said(tmp_path):
+def test_cut_text_of_an_embedder(tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
@@ -253,7 +253,7 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     assert 'The link hides "moon"' in said(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_two_texts_and_their_place_among_unrelated_ones():
+def test_two_texts_beside_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -297,23 +297,8 @@ def test_a_gap_of_a_chosen_word(folders, monkeypatch):
     assert "Mask one word" in said(at)
 
 
-def test_a_table_of_sentences_is_asked_as_well():
-    at = open_link("predictions")
-    table = b'sentence\nRain fell.\nThe river was muddy.\n"broken\n'
-    at.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
-    words, heads = (records_of(chart, "dots") for chart in at.get("vega_lite_chart")[-2:])
-    assert {label.split()[0] for label in words["label"]} == {"rain", "fell", "the", "river", "was", "muddy"}
-    assert len(heads) == 8 and "2 sentences; as they are, the cosine is" in said(at)
-    assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
-    at = open_link("predictions")
-    at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
-    assert "The table: expected a column sentence or text, each once, got word. Rename yours" in said(at).replace(
-        "\\", ""
-    )
-
-
-def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
-    """Whatever part of the page asked for it: what stands above it stays."""
+def test_out_of_memory_message(monkeypatch):
+    """The part of the page above the computation stays."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")

@@ -1,4 +1,4 @@
-"""What the pickers do when a visitor is quicker than the page."""
+"""Test the pickers for a visitor who is quicker than the page."""
 
 import pytest
 
@@ -18,5 +18,5 @@ from tests.dashboard.test_choices import State
 def test_a_sentence_typed_before_the_other_fields_are_drawn(monkeypatch, edited, drawn, a, b, c):
     state = State(drawn)
     monkeypatch.setattr(pickers.st, "session_state", state)
-    pickers._own(edited)
+    pickers._typed(edited)
     assert {key: state[key] for key in ("example", "a", "b", "c")} == {"example": None, "a": a, "b": b, "c": c}

@@ -1,4 +1,4 @@
-"""The senses page through Streamlit's own test driver: the labelled set, uploads good and bad, a scan, and stopping."""
+"""Test Senses by AppTest: the labelled set, good and bad uploads, a scan, and "Stop"."""
 
 import hashlib
 import json
@@ -67,7 +67,7 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """What the page has this function make, as a list that fills."""
+    """A list that fills with the results of this function on the page."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made
@@ -88,7 +88,7 @@ def upload(at, name, data):
     return at.run()
 
 
-def test_the_built_in_set_opens_from_what_is_stored(monkeypatch):
+def test_labelled_set_from_stored_reports(monkeypatch):
     kept = stored("separation", load_encoder(), labelled_sentences())
     monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("computed"))
     monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("computed"))
@@ -100,7 +100,7 @@ def test_the_built_in_set_opens_from_what_is_stored(monkeypatch):
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
-def test_a_clicked_sentence_opens_in_the_main_view_beside_one_of_another_sense(encoder, clicked, click):
+def test_click_opens_a_sentence_in_the_main_view(encoder, clicked, click):
     at = open_page(PAGE)
     clicked(click)
     at = at.run().run()
@@ -117,7 +117,7 @@ def test_a_clicked_sentence_opens_in_the_main_view_beside_one_of_another_sense(e
     assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["first"]
 
 
-def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypatch):
+def test_measure_and_stop(few, monkeypatch):
     made, whole = [], stored("hidden_words", load_encoder(), labelled_sentences()).report
     own = replace(whole, words=whole.words[whole.words["row"].isin(few.index)])
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
@@ -133,7 +133,7 @@ def test_an_encoder_is_measured_on_a_click_once_and_can_be_stopped(few, monkeypa
     assert finding in said(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_what_was_measured_is_found_where_nothing_was_stored_before(nothing_computed, encoder, monkeypatch):
+def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
     assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
@@ -143,7 +143,7 @@ def test_what_was_measured_is_found_where_nothing_was_stored_before(nothing_comp
     ]
 
 
-def test_the_page_says_why_no_word_or_head_can_be_asked_for(few, checkpoint, monkeypatch):
+def test_reasons_without_hiding_or_patching(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in said(at)
@@ -154,7 +154,7 @@ def test_the_page_says_why_no_word_or_head_can_be_asked_for(few, checkpoint, mon
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, checkpoint, encoder_of, monkeypatch):
+def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("BERT")))
     made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
@@ -183,11 +183,11 @@ def test_an_upload_with_senses_has_the_same_panels_and_lists_its_bad_rows(few, c
         ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run"),
     ],
 )
-def test_a_table_of_no_use_is_refused_in_words(name, data, message):
+def test_unusable_tables_are_refused(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_view(tmp_path, monkeypatch, clicked):
+def test_scan_source_opens_the_main_view(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0
@@ -208,7 +208,7 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
 
 
-def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_scan_is_refused(tmp_path):
+def test_scan_without_sources_and_folder_without_scan(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))

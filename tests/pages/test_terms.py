@@ -1,4 +1,4 @@
-"""A term explains itself where it first stands, and everywhere with the same sentence."""
+"""Test that a term is defined where it first occurs, with the same sentence on every page."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ ROOMS = ("pages", "selfattn/dashboard")
 PAGES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if path.name != "terms.py"]
 
 
-def test_a_sentence_explains_the_term_it_has_in_bold_and_no_page_has_one_of_its_own():
+def test_terms_are_explained_by_their_definitions():
     assert [re.findall(r"\*\*(.+?)\*\*", sentence.lower()) for sentence in TERMS.values()] == [[term] for term in TERMS]
     for path in PAGES:
         nodes = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant))

@@ -1,4 +1,4 @@
-"""The main view by AppTest: what each control changes, and what bad input meets; what it shows, tests/as_shown keeps."""
+"""Test the main view by AppTest: the effect of each control, and bad input; tests/as_shown records its pictures."""
 
 import json
 
@@ -51,7 +51,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """What the library finds, with the stored means of the word's senses, in plain spaces."""
+    """The library's finding with the stored means of the word's senses, with plain spaces."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -86,14 +86,14 @@ def test_any_other_example_opens_from_the_list(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_the_answer_between_the_sentences_is_behind_the_switch(main_view, encoder):
+def test_way_between_the_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not about senses" in figure(at)["beyond"]["text"]
 
 
-def test_hidden_words_are_in_the_figure_the_maps_the_row_and_the_address(encoder):
+def test_hidden_words_appear_in_every_part(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -128,14 +128,14 @@ def test_a_repeated_word_is_hidden_by_its_number(encoder):
         ("hidden", [0.5, None]), ("hidden", None), ("guess", [2, 0]), ("guess", [0, 99]), ("guess", [0, None]), ("guess", 7),
     ],
 )  # fmt: skip
-def test_what_the_figure_does_not_offer_is_passed_over(encoder, monkeypatch, state, value):
+def test_invalid_values_of_the_figure_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("it was taken over"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, pair, "senses", state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
-def test_a_head_told_by_the_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
+def test_head_chosen_in_the_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
     show, told = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
@@ -149,7 +149,7 @@ def test_a_head_told_by_the_kernel_figure(encoder, main_view, monkeypatch, value
     assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
-def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):
+def test_word_follows_edited_sentences_until_chosen(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
     assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
@@ -161,7 +161,7 @@ def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(mai
 NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
 
 
-def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
+def test_control_belongs_to_its_sentence_a(main_view):
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # A is as it was, and so is its sense
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
@@ -183,7 +183,7 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
     assert at.selectbox(key="word").value == "bank" and NEXT in messages(at.caption)
 
 
-def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_not_compared(main_view):
+def test_unknown_word(main_view):
     """The cosine of such a control was shown, and explained by the spelling."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
@@ -199,12 +199,12 @@ def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_not_compared(main
     assert "bank🏦 [UNK]" in words_of(at)
 
 
-def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
+def test_sentence_without_finite_numbers(overflowing):
     (error,) = messages(open_link(model="another ...", other=str(overflowing)).error)
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(nothing_computed, monkeypatch):
+def test_heads_by_gradient_then_exact(nothing_computed, monkeypatch):
     """The page is complete before they are run, and has them when it is done."""
     exact = []
     made = answer.put_together
@@ -239,7 +239,7 @@ def test_the_script_runs_once(main_view, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(checkpoint, family):
+def test_first_head_of_an_encoder_shown_only(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -289,7 +289,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_the_labels_of_a_visitors_own_table_give_the_way_between_the_senses(encoder):
+def test_way_between_senses_from_an_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -307,7 +307,7 @@ def test_the_labels_of_a_visitors_own_table_give_the_way_between_the_senses(enco
     ] is None
 
 
-def test_a_guess_is_asked_for_without_the_answer_and_is_beside_it(encoder):
+def test_guess_hides_the_answer_until_given(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
     assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
@@ -346,7 +346,7 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
     assert not has(at, "Each cell is the largest")
 
 
-def test_a_word_that_stands_often_has_a_list_to_choose_from():
+def test_frequent_word_has_a_list_of_places():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
     assert picker.label == "The word stands 12 times in A: which one?" and len(picker.options) == 12
@@ -354,7 +354,7 @@ def test_a_word_that_stands_often_has_a_list_to_choose_from():
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
 
-def test_a_word_of_several_tokens_is_named_where_there_are_no_spaces():
+def test_word_of_several_tokens_without_spaces():
     at = open_link(a="我中国大", b="大中国人", word="中国")
     word = at.selectbox(key="word")
     assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}
@@ -366,7 +366,7 @@ def test_a_word_is_found_by_another_spelling():
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
 
 
-def test_a_chosen_word_that_leaves_a_sentence_is_told(main_view):
+def test_chosen_word_that_leaves_a_sentence(main_view):
     for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()

@@ -1,4 +1,4 @@
-"""Every field whose text is encoded: the limits, in the same words on each page."""
+"""Test the limits of every field whose text is encoded: each page has the same message."""
 
 import pytest
 
@@ -21,7 +21,7 @@ FIELDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("address", "key", "label", "text", "refused"), FIELDS, ids=range(len(FIELDS)))
-def test_a_typed_text_beyond_a_limit_is_refused_in_the_same_words(monkeypatch, address, key, label, text, refused):
+def test_text_limits_have_one_message(monkeypatch, address, key, label, text, refused):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "100")
     at = at_address(address, stop=key.partition(".")[0], reveal="yes")
     at.session_state[key] = text

@@ -1,4 +1,4 @@
-"""What it cannot tell: a picture for each limit, where nothing is stored, and where nothing can be hidden."""
+"""Test What it cannot tell: with stored reports, without them, and with an encoder in which nothing can be hidden."""
 
 import json
 from dataclasses import replace
@@ -35,15 +35,15 @@ def longer(folder):
     return made
 
 
-def test_each_limit_has_its_picture_and_stored_reports_are_used(monkeypatch):
+def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("computed"))
     at = open_page(PAGE)
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, tmp_path, monkeypatch):
-    """They are answered by what is stored of the bundled encoder, which is quicker."""
+def test_without_stored_reports_few_sentences_are_measured(encoder, tmp_path, monkeypatch):
+    """The bundled encoder's stored reports answer, which is quicker."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
@@ -59,7 +59,7 @@ def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, tmp_path, mo
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_an_encoder_in_which_nothing_can_be_hidden_says_so(checkpoint, monkeypatch):
+def test_encoder_without_hiding(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     said = [element.value for element in at.text]
@@ -69,9 +69,7 @@ def test_an_encoder_in_which_nothing_can_be_hidden_says_so(checkpoint, monkeypat
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_of_an_encoder_that_reads_few_tokens_each_limit_has_its_picture_or_a_sentence(
-    tmp_path, monkeypatch, most, without
-):
+def test_encoder_with_few_tokens(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

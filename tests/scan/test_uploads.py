@@ -35,7 +35,7 @@ def test_each_limit_has_its_number_and_its_remedy(monkeypatch, suffix, data, var
 
 
 def test_reading_stops_at_the_limit(monkeypatch):
-    def endless(path, searched, content):
+    def endless(path, content):
         for line in range(4):
             yield Row(line, str(path), line, "The bank.", "bank", None)
         pytest.fail("read on after the row beyond the limit")

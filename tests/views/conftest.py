@@ -1,3 +1,3 @@
-"""The charts' two sentences, here too."""
+"""The fixtures of the charts' tests."""
 
 from tests.charts.conftest import sides as sides

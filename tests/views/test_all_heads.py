@@ -57,7 +57,7 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
         (None, "No control yet, so whether this is about the meaning can't be said."),
     ],
 )
-def test_a_removal_stands_beside_the_control(control, said):
+def test_removal_beside_the_control(control, said):
     own = panel(
         "effect",
         Head(0, 0),
@@ -68,7 +68,7 @@ def test_a_removal_stands_beside_the_control(control, said):
     assert own.note.startswith(said)
 
 
-def test_the_chosen_heads_weights_are_sent_as_they_are_written():
+def test_chosen_heads_weights_are_sent_as_text():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
 
@@ -83,7 +83,7 @@ def test_small_maps_are_those_of_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_a_habit_names_the_words_that_the_head_joins(encoder):
+def test_habit_names_the_joined_words(encoder):
     frame = labelled_sentences()
     own = habit(encoder, stored("head_profiles", encoder, frame).report, frame, Head(0, 10))
     place = own.table.iloc[0]
@@ -102,7 +102,7 @@ def test_a_habit_names_the_words_that_the_head_joins(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_a_heads_place_among_all_is_in_words_and_in_the_map(encoder):
+def test_rank_of_a_head(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     for place in (0, 1, 40):

@@ -37,7 +37,7 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_the_sentence_above_its_noise_level_is_named_and_its_word(hidden):
+def test_sentence_above_its_noise_level(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
     assert panel.note == 'Score 0.80. In it "sat" alone moves it most: −0.30.' and panel.live.data["opened"] == [0, 0]
@@ -59,7 +59,7 @@ def test_the_sentence_above_its_noise_level_is_named_and_its_word(hidden):
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
-def test_no_sentence_and_no_word_is_named_within_the_noise(hidden):
+def test_nothing_is_named_within_the_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "No sentence matters more than as many words from anywhere in the text."
     assert panel.note == "" and "opened" not in panel.live.data
@@ -86,7 +86,7 @@ def test_a_query_and_a_document_are_two_texts(encoder, hidden):
     assert panel.live.data["opened"] in ([1, 0], [3, 0])
 
 
-def test_what_is_cut_off(encoder, hidden):
+def test_cut_off_text(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (

@@ -32,7 +32,7 @@ def test_numbers_are_written_and_scaled(values, measure, looks, depths, said, en
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 
 
-def test_rows_in_any_order_and_a_head_that_is_not_there():
+def test_unsorted_rows_and_missing_head():
     frame = frame_of([1.0, 2.0, 3.0, 4.0], how=["exact", "by gradient", "exact", "exact"])[::-1]
     data = heads_data(frame, "effect", "L5 H0", title=["one", "two"])
     assert data["depths"] == "25,50,75,100" and data["chosen"] == -1

@@ -31,7 +31,7 @@ def near(values):
     return pytest.approx(torch.as_tensor(values).tolist(), abs=1e-5)
 
 
-def test_what_comes_in_is_the_layers_input_and_its_projections(encoder, sides, words):
+def test_incoming_vectors(encoder, sides, words):
     panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
@@ -67,7 +67,7 @@ def test_the_product_that_is_written_out_adds_up(encoder, words):
     assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
 
 
-def test_what_goes_out_is_what_the_layer_goes_on_with(encoder, sides, words):
+def test_outgoing_vectors(encoder, sides, words):
     out, residual = goes_out(encoder, sides, HEAD)
     block, seen = encoder.model.encoder.layer[2].attention.output, []
     hook = block.register_forward_hook(lambda module, given, result: seen.append(result[0]))
@@ -135,7 +135,7 @@ def test_families(encoder_of, family, vectors, n_panels):
         assert panel.picture(Look(dark=True))["layer"] and len(panel.table)
 
 
-def test_where_the_projections_are_unknown_query_key_and_value_come_in(encoder, words, monkeypatch):
+def test_unknown_projections(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])

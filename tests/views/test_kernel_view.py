@@ -1,4 +1,4 @@
-"""The kernel figure's data: every number is the trace's to the printed digit, and each follows from those before it."""
+"""Test the kernel figure's data: every number is the trace's to the printed digit, and follows from the printed ones before."""
 
 import json
 import math
@@ -90,7 +90,7 @@ STEPS = {
 
 
 def check_arithmetic(data, scale):
-    """What a reader computes from a step's printed numbers is what stands at its end, and where the next step begins."""
+    """Each step's result follows from its printed numbers, and the next step begins with it."""
     for side in data["sides"]:
         for row in side["rows"]:
             steps, text = dict(row["steps"]), row["text"]

@@ -31,7 +31,7 @@ def test_picture_in_both_looks():
         assert svg.count(">One<") == svg.count(">Other<") == 1
 
 
-def test_charts_stand_side_by_side_where_the_window_has_room():
+def test_charts_side_by_side():
     assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
     wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
     assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]

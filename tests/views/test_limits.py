@@ -17,7 +17,7 @@ def frame():
     return heads_frame(effect=EFFECTS, control=EFFECTS / 2)
 
 
-def test_removed_heads_are_summed_beside_all_at_once():
+def test_sum_of_removed_heads_and_all_at_once():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
         f"Removed one at a time, the heads change the cosine by {change(-0.014)} in all; removed together, by {change(0.02)}."
@@ -28,7 +28,7 @@ def test_removed_heads_are_summed_beside_all_at_once():
     assert {effect(-0.014), effect(0.02)} <= {*printed}
 
 
-def test_effects_under_the_noise_count_for_nothing(monkeypatch):
+def test_effects_under_the_noise(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert f"by {change(-0.02)} in all;" in panel.finding

@@ -69,7 +69,7 @@ def whole_width(spec):
     return re.search(r'width="(\d+)"', vegalite_to_svg(spec))[1]
 
 
-def test_sentences_that_differ_in_length_have_cells_of_one_size():
+def test_cells_of_one_size_for_unequal_sentences():
     """A narrow window shrinks each picture to its column: those of one width by one part."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
@@ -79,7 +79,7 @@ def test_sentences_that_differ_in_length_have_cells_of_one_size():
     assert whole_width(a) == whole_width(b)
 
 
-def test_long_sentences_that_differ_in_length_have_pictures_of_one_scale():
+def test_one_scale_for_long_unequal_sentences():
     specs = two_maps(A=80, B=66)
     sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
     assert sizes == [(400, 400), (330, 330)]
@@ -101,7 +101,7 @@ def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), *
     return WordMap(labels=labels, groups=((0,), (1,), (2,)), special=special, matrix=torch.tensor(matrix), **more)
 
 
-def test_a_map_says_what_is_largest_and_what_is_left_out():
+def test_sentences_about_a_map():
     view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
     assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
     to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])

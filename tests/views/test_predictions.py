@@ -1,6 +1,5 @@
 """Predictions: what is said of hidden words and removed heads, at each branch."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ from selfattn.panel import Look
 from selfattn.views import predictions
 from selfattn.views.predictions import Question
 from tests.charts.scene import drawn
-from tests.small_reports import MANY, NAN, explained
+from tests.small_reports import NAN, explained
 
 GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the next best)"
 
@@ -49,7 +48,7 @@ def test_the_word_that_moves_the_answer_most(found):
     assert words[1]["tip"] == "sat: change of the margin −0.30"
 
 
-def test_a_change_of_less_than_a_tenth_of_the_answer_never_has_the_full_tint(found):
+def test_small_changes_have_a_pale_tint(found):
     words = predictions.words({asked(): replace(found, number=-8.0)}).live.data["rows"][0]["words"]
     assert [word["depth"] for word in words] == [2, -38, -50]  # of 0.8
     assert words[0]["number"] == ""  # under 5 % of it
@@ -102,7 +101,7 @@ def test_two_documents_for_one_query(encoder):
     shared = {question: replace(each, effect=effect) for (question, each), effect in zip(found.items(), effects)}
     assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We", 0.9, is in both documents
     floor = {question: replace(each, together=0.05) for question, each in found.items()}
-    assert "It scores 2.05 without any word: these words don't raise it" in predictions.words(floor).note
+    assert "It scores 2.05 without any word: all words together don't raise it" in predictions.words(floor).note
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
 
@@ -121,7 +120,7 @@ def test_each_word_with_its_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_one_word_no_word_and_nothing_left(found, encoder):
+def test_one_word_or_none(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: it stays the likeliest."
@@ -136,7 +135,7 @@ def test_one_word_no_word_and_nothing_left(found, encoder):
 def test_heads_that_were_run_and_the_chosen_one(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
     assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30."
-    assert "2 of 4 are run: those that lead" in panel.method
+    assert "2 of 4 heads are run: those that lead" in panel.method
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
 
@@ -148,27 +147,3 @@ def test_answers_are_bars():
     assert [item["text"] for item in drawn(panel.picture(Look()), "text")] == ["0.900", "0.100"]
     scores = predictions.answers(asked(answers=table.rename(columns={"probability": "score"})))
     assert scores.finding == 'The largest is "POSITIVE": 0.90.'
-
-
-def test_over_sentences():
-    words, heads = predictions.over_sentences(MANY, asked())
-    assert words.finding == 'Hiding "sat" moves the margin by −0.40 on average.'
-    assert words.note.startswith(
-        "2 sentences; as they are, the margin is 1.50. All words hidden at once: −2.00; single words: −1.50."
-    )
-    texts = [item["text"] for item in drawn(words.picture(Look(width=600)), "text")]
-    assert texts == ["no change", "+0.500", "−0.400", "+2.000"]  # of several sentences first
-    assert heads.finding == "Without L0 H1 it moves by −0.30 on average."
-    assert list(words.tables) == [
-        "words over sentences",
-        *(f"{name}, over sentences" for name in ("words", "sentences", "rejected")),
-    ]
-
-
-def test_over_sentences_without_a_sure_word_a_head_or_all_words():
-    without = replace(
-        MANY, words=MANY.words[:1], heads=MANY.heads[1:], sentences=MANY.sentences.assign(together=math.nan)
-    )
-    (words,) = predictions.over_sentences(without, asked())
-    assert words.finding == "No word that is in several sentences moves it clearly: each interval holds 0."
-    assert "hidden at once" not in words.note

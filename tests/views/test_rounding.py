@@ -43,7 +43,7 @@ def test_the_heads_under_the_noise_are_counted(measure, precision, columns, boun
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", NOISE)
-def test_the_noise_of_a_precision_is_a_bound_and_no_wide_one(encoder, precision):
+def test_noise_bounds_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())

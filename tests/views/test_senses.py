@@ -64,17 +64,14 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_what_the_heads_make_together_is_said_of_each_encoder(report, other):
+def test_sum_of_heads_for_each_encoder(report, other):
     said = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
         said.append((heads, largest))
         method = senses.heads(own, HEAD).method
-        assert (
-            f"the heads make {share(heads)} of the distance; hidden in all at once, the words make {share(largest)}."
-            in method
-        )
+        assert f"add up to {share(heads)} of the distance" in method and f"the other {share(largest)} of it" in method
     assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # 30 % short on one, 57 % on the other
 
 
@@ -112,7 +109,7 @@ def test_one_word_at_each_branch(report, told, said):
     assert said in senses.one_word({"this": changed(report, **told)}).finding
 
 
-def test_few_words_and_one_word_are_said(report):
+def test_notes_on_few_words(report):
     few, one = (
         replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
     )
@@ -138,7 +135,7 @@ def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
     assert any(word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"])  # from 5 % on
 
 
-def test_where_moves_go_the_wrong_way_as_often_nothing_is_named(encoder, report):
+def test_random_moves_name_nothing(encoder, report):
     """Each share with a sign drawn by lot; the heads' intervals hold 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     lot = replace(

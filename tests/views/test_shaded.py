@@ -31,7 +31,7 @@ def made(level, frame=FRAME):
         (math.inf, [0] * 7, ["44 %", "16 %"], ["river", "loan"]),
     ],
 )
-def test_words_are_tinted_from_the_level_on(level, depths, printed, leaders):
+def test_tint_starts_at_the_level(level, depths, printed, leaders):
     words = [word for row in made(level)["rows"] for word in row["words"]]
     assert [word["depth"] for word in words] == depths
     assert [word["number"] for word in words if word["number"]] == printed

@@ -31,7 +31,7 @@ def parts(sides):
     return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
 
 
-def test_what_joins_two_texts_and_what_hiding_does(sides, parts):
+def test_two_related_texts(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
     assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
@@ -72,7 +72,7 @@ def test_no_closer_than_unrelated_texts(sides, parts):
     assert "the cosine falls by" in put_together(*sides, COSINES - 0.22, parts, MANY).finding
 
 
-def test_one_word_sets_them_apart(encoder):
+def test_one_added_word(encoder):
     pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
     panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
     assert panel.finding == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
@@ -81,7 +81,7 @@ def test_one_word_sets_them_apart(encoder):
     assert same.finding == "Both are the same text: their cosine is 1."
 
 
-def test_an_encoder_without_mean_pooling_has_hidden_words_alone(tmp_path):
+def test_encoder_without_mean_pooling(tmp_path):
     from selfattn import load_encoder
 
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))

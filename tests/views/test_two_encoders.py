@@ -40,7 +40,7 @@ def over(report=REPORT, partner="counterpart"):
     return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
 
 
-def test_the_word_that_differs_most_comes_first_as_bars():
+def test_bars_of_the_most_different_word():
     row = one_sentence()[0]
     assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
@@ -77,7 +77,7 @@ def test_two_heads_are_both_named():
     assert difference.finding.startswith("Its other rows, same heads: the full stop")
 
 
-def test_the_bars_have_the_colours_that_end_the_map():
+def test_bars_have_the_maps_outer_colours():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
@@ -144,7 +144,7 @@ def test_heads_beside_chance(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_a_head_says_how_much_nearer_it_is_with_its_interval():
+def test_interval_of_a_nearer_head():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts"
@@ -157,7 +157,7 @@ def test_the_twin_is_explained():
     assert "random weights, drawn anew" in chance.method and "random weights" not in over()[1].method
 
 
-def test_one_text_has_no_interval_and_a_single_head_no_chance():
+def test_one_text_or_one_head():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."

@@ -1,4 +1,4 @@
-"""One head for one word: what comes in, the kernel figure with its switches, and what goes out."""
+"""Follow one token through one head: what comes in, the kernel figure with switches, and what goes out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,16 +14,16 @@ from selfattn.dashboard.navigation import show_link
 from selfattn.panel import Panel
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters of older links: their steps and tabs are all on the page now, and other heads are never removed.
+# Parameters of older links: the page now has all steps and tabs, and never removes other heads.
 OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
 def pick_changes() -> dict[str, Any]:
-    """Show the switches: the changes as `change` takes them."""
+    """Show the switches; return the arguments of `what_if.change`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.text("What if ...", width="content")
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
-        causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
+        causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees a later one.")
         uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
         temperature = st.slider(
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=220,
@@ -48,7 +48,7 @@ def show(page: Page) -> None:
 
 
 def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
-    """Make the panels of what comes in, the kernel's, and those of what goes out; and what they hold, for the cache to count."""
+    """Make the panels of what comes in, the kernel's, those of what goes out, and their data, whose size the cache counts."""
     encoder, head = page.encoder, page.head
     followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
     kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))

@@ -1,4 +1,4 @@
-"""The Senses page's source "a finished scan": the results of a corpus scan that was run on the server."""
+"""Show "a finished scan" on Senses: the results of a corpus scan in a folder of the server."""
 
 from functools import partial
 from pathlib import Path
@@ -69,17 +69,18 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
     """Show a word's sources by count. A click on one opens its sentence beside one with another source."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
-    own = sources[sources["word"] == word].reset_index(drop=True)
-    show_panel(views.sources(encoder, own), choose=partial(_open, own, word), states=("open",))
+    table = sources[sources["word"] == word].reset_index(drop=True)
+    show_panel(views.sources(encoder, table), choose=partial(_open, table, word), states=("open",))
 
 
-def _open(own: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    if isinstance(at, int) and 0 <= at < len(own) and (pair := views.opened(own, at)):
+def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
+    """Open a source's sentence beside one with another source. at: the row, from a browser."""
+    if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
-    """The scan, its heads' means and its sources, read once until the folder changes. Raises ScanError."""
+    """The scan, its heads' means and its sources (None: not measured), cached until the folder changes. Raises ScanError."""
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):

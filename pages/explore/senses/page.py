@@ -1,4 +1,4 @@
-"""Results over many labelled sentences: which word brings the sense in, and which layers and heads separate the senses."""
+"""Show results over many labelled sentences: which word brings the sense in, and which layers and heads separate senses."""
 
 from functools import partial
 from typing import Any
@@ -52,9 +52,10 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show, on request, where the senses separate and what attention adds. A visitor's own table is asked at once."""
-    label, own = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
-    place = st.expander(label, expanded=own, key="separation of a table" if own else "separation", on_change="rerun")
+    """Show where the senses separate and what attention adds: for the built-in sentences on request, for a table at once."""
+    label, is_table = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
+    key = "separation of a table" if is_table else "separation"
+    place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
     if not place.open:
         kept = asked.stored(SeparationReport)
         for panel in views.separation_panels(kept.report, head) if kept else ():
@@ -71,14 +72,14 @@ def show_separation(asked: Labelled, head: Head) -> None:
 
 
 def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
-    """The shipped reports of other encoders, by their names."""
+    """The shipped reports of other encoders, by name."""
     read = partial(shipped_of_others, "hidden_words", asked.encoder, asked.frame)
     found = cached(asked.encoder, "reports of others", lambda _: read())
     return {name.split("/")[-1]: report for name, report in found.items()}
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a sentence as A, with B of another sense and a control of the same sense. at: from a browser."""
+    """Open a sentence as A, with B of another sense and a control of the same sense. at: the row, from a browser."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -89,7 +90,7 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     """Compute the report once the visitor asks for it. Return None before that, or if it can't be computed."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
-    place = st.empty()  # remove the button at once: if it stayed until the end, "Stop" would move under a click
+    place = st.empty()  # clears the button at once: if it stayed to the end of the run, "Stop" would move under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:
@@ -129,12 +130,12 @@ with this_page().beside:
 if source == "scan":
     show_scan(encoder, head)
     raise PageEnds
-own = source == "labelled"
-asked = Labelled(encoder, *((labelled(), BUILT_IN) if own else pick_table() or st.stop()))
+built_in = source == "labelled"
+asked = Labelled(encoder, *((labelled(), BUILT_IN) if built_in else pick_table() or st.stop()))
 with this_page().beside:
     word = pick_word(asked.frame)
 this_page().python = lines(
-    LABELLED if own else OWN_TABLE,
+    LABELLED if built_in else OWN_TABLE,
     load(encoder),
     "from selfattn.senses import separation\nfrom selfattn.views.senses import layers",
     "notebook.chart(layers(separation(encoder, senses)))",
@@ -144,8 +145,8 @@ try:
     show_separation(asked, head)
 except ValueError as error:
     show_error(error)
-    rows = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
-    show_rejected(rows[1])
+    _, rejected = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
+    show_rejected(rejected)
     st.stop()
 kept = [asked.stored(kind) for kind in (SeparationReport, HiddenWordsReport)]
 if any(kept):

@@ -50,9 +50,7 @@ class Labelled:
             try:
                 return make(self.encoder, self.frame, progress=progress)
             except ValueError as error:
-                return ValueError(
-                    str(error)
-                )  # cached like a report, so that a bad table isn't read again at each click
+                return ValueError(str(error))  # cached like a report: a click doesn't read a bad table again
 
         report = stoppable(self.encoder, (what, self.key), title, made)
         if isinstance(report, ValueError):
@@ -70,9 +68,9 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """Return the visitor's table and its digest, or None without a readable one. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. The word stands once in "
-            "its sentence, as one word, and every word needs two senses with two sentences each. Sentences without senses can "
-            "be scanned, selfattn scan TABLE --output DIR --sources, and opened here as a finished scan."
+            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. Each sentence has its "
+            "word once, and each word needs two senses with two sentences each. Sentences without senses can be scanned, "
+            "selfattn scan TABLE --output DIR --sources, and opened here as a finished scan."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
@@ -105,13 +103,13 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
-    """Open these sentences in the main view, in this callback's run. `show_opened` leads there."""
+    """Keep these sentences, in a callback, for `show_opened` to open in the main view."""
     open_sentences(None, a, b, control, word, chosen=True)
     session.OPENED.set({session.A: a, session.B: b, session.C: control, session.WORD: word})
 
 
 def show_opened() -> None:
-    """Call first: lead to the main view where a sentence was opened."""
+    """Switch to the main view if a sentence was opened. Call it first."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

@@ -1,13 +1,13 @@
-"""For class: the lesson plan, links that open a question unanswered, and a worksheet with its answer sheet."""
+"""Show the materials for class: a lesson plan, links that open a question unanswered, a worksheet and its answers."""
 
 import streamlit as st
 
 from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
 
-MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to vote and do one thing
+MINUTES = 4  # a core stop: two to read at most 250 words aloud, two to vote and do one thing
 LAST = "Follow *On: guess which word*, and let the class type a sentence of its own. The worksheet is for home"
-ASKED = {  # by pupils, at the last stop and at some others
+ASKED = {  # questions of pupils
     "Why does *The* count nearly as much as *loan*, 10 % and 12 %?": "Neither does: over many sentences, moves under 21 % go the "
     "wrong way too often to count. No single word of this sentence settles the sense; *approved* and *loan* hidden together move "
     "*bank* 29 %.",
@@ -18,7 +18,7 @@ ASKED = {  # by pupils, at the last stop and at some others
 
 
 def rows(address: str = "") -> list[tuple[str, str, str]]:
-    """The plan: minutes, the stop with its number, linked where an address is known, and the one thing to do."""
+    """The plan's rows: minutes, the stop (a link, if the address is known), and the one thing to do."""
     listed = []
     for begin, slug in zip(range(0, 100, MINUTES), CORE):
         name = f"{NUMBERS[slug]}. {STOPS[slug].title}"
@@ -29,7 +29,7 @@ def rows(address: str = "") -> list[tuple[str, str, str]]:
 
 
 def show() -> None:
-    """At the foot of the guided path: the lesson plan, a link to every question, the sheets to print."""
+    """Show the lesson plan, a link to each question, and the sheets to print."""
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
         address = st.context.url or ""
         table = [f"| {' | '.join(row)} |" for row in rows(address)]
@@ -49,10 +49,11 @@ def show() -> None:
 
 
 def plain_question(slug: str) -> str:
-    """What the class sees: the question with its choices, as plain text."""
+    """The stop's question with its choices, as plain text."""
     stop = STOPS[slug]
     return f"{stop.question} ({' / '.join(sorted(stop.options))})".replace("*", "").replace("`", "")
 
 
 def link(address: str, stop: str) -> str:
+    """The address of a stop, unanswered."""
     return f"{address.partition('?')[0]}?stop={stop}"

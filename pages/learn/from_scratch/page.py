@@ -1,6 +1,6 @@
-"""The guided path through self-attention, one stop at a time: a picture, an idea, a question; the answer moves the picture.
+"""Show the guided path through self-attention, one stop at a time: a picture, an idea, a question whose answer moves the picture.
 
-The address names the stop (?stop=hide-a-word), so that a link can open any of them.
+The address names the stop (?stop=hide-a-word), so that a link can open each.
 """
 
 import zlib
@@ -22,8 +22,8 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a stop into the address, and remove ?reveal=yes: it belongs to one stop only."""
-    st.query_params["stop"] = slug  # first, so that the history keeps ?reveal=yes for the previous stop
+    """Put a stop into the address, and remove ?reveal=yes, which belongs to one stop only."""
+    st.query_params["stop"] = slug  # before the other line, so that the history keeps ?reveal=yes for the previous stop
     st.query_params.pop("reveal", None)
 
 
@@ -34,7 +34,7 @@ def step(way: str, slug: str | None) -> None:
 
 
 def show_strip() -> None:
-    """Draw the strip that stays in sight: Previous, the picker of stops, Next."""
+    """Draw the strip that stays visible: Previous, the picker of stops, Next, and Projector."""
     behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_theme().background}}}"
     looks = Path(__file__).with_suffix(".html").read_text("utf-8")
     st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
@@ -49,7 +49,7 @@ def show_strip() -> None:
 
 
 def outline() -> list[dict[str, Any]]:
-    """The parts of the path, each with its first stop."""
+    """The data of the path's parts, each with its first stop."""
     now = PARTS.index(stop.part)
     first = {STOPS[slug].part: slug for slug in reversed(CORE)}
     states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(PARTS)))
@@ -63,7 +63,7 @@ def choose(_: str, clicked: Any) -> None:
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the stage: one component at one place for all stops, so that its picture moves on. Without a scene, the outline."""
+    """Show the stage. All stops have the same component, so that its picture moves on. Without a scene it shows the outline."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -72,12 +72,12 @@ def show_stage(scene: Scene | None, answered: bool) -> None:
 
 
 def ask() -> bool:
-    """Tell the idea, ask the question, explain the new terms, and return whether it is answered."""
+    """Show the idea, the question and the new terms; return True if the question is answered."""
     if not projected:
         teaching.prose(stop.idea)
-    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # an order that hides the answer
+    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # in the file the right one is first
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
-    if projected:  # the class sees the picture and the question
+    if projected:  # a class should see the picture and the question first
         teaching.prose(stop.idea)
     teaching.explain(*(term for term in stop.terms if TERMS[term] not in stop.idea))
     return answered
@@ -107,7 +107,7 @@ heading(stop.title)
 picture, numbers = teaching.sides()
 draw, scene = stop.function(), None
 with picture:
-    place = st.container()  # of the stage, at all stops
+    place = st.container()  # the stage's, at all stops
 with numbers:
     answered = ask()
     if here in CORE[:-1]:
@@ -118,7 +118,7 @@ with numbers:
     if here not in CORE:
         draw(picture, answered)
 with place:
-    if here in CORE or not projected:  # beside the core a projected picture begins at once
+    if here in CORE or not projected:  # projected, a stop beside the core has no outline above its picture
         show_stage(scene, answered)
     if here == CORE[-1]:
         draw(answered)

@@ -1,4 +1,4 @@
-"""The worked example on paper: a worksheet with blanks, and the same sheet with the answers, as stand-alone HTML."""
+"""Make the worksheet of the worked example, and the same sheet with answers, as HTML files that need nothing else."""
 
 import math
 import re
@@ -16,9 +16,9 @@ from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 
 def page(answers: bool) -> str:
-    """The sheet as one HTML file that needs nothing else; answers: filled in, else blank."""
+    """The sheet as one HTML file. answers: True, filled in; False, blank."""
     trace, made = worked_example.compute(), one_head_by_hand.compute()
-    three = worked_example.steps(softmax.compute(), softmax.TOKENS)
+    three = worked_example.steps(worked_example.compute(softmax.QUERY, softmax.KEYS), softmax.TOKENS)
     sheet = Template(Path(__file__).with_suffix(".html").read_text("utf-8").strip()).substitute(
         title="Self-attention by hand" + (": answers" if answers else ""),
         name="" if answers else "<p>Name: ______________________________</p>",
@@ -31,7 +31,10 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str) -> str:
-    """A table to fill in: what is given of each word; its score, that scaled, e to that and its weight, in these formats."""
+    """A table to fill in: each word's given vectors, then its score, scaled score, e^x and weight.
+
+    power, weight: the formats of e^x and of the weight.
+    """
     rows = []
     for row, *vectors in zip(found.itertuples(), *given.values()):
         numbers = row.score, row.scaled, math.exp(row.scaled), row.weight
@@ -42,7 +45,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """A shaded row of the map; that of "bank" is to be filled in."""
+    """A shaded row of the map. The row of "bank" is left blank on the worksheet."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

@@ -1,4 +1,4 @@
-"""Checks "one head, one relation": the token that one word attends to most, in every head.
+"""Test "one head, one relation": show the token that one word attends to most, in every head.
 
 Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
 """
@@ -20,6 +20,7 @@ KINDS = ("a special token", "itself", "the token before", "the token after", "an
 
 
 def show(encoder: Encoder) -> None:
+    """Draw the view."""
     picture, beside = teaching.sides()
     with beside:
         teaching.prose(
@@ -56,7 +57,7 @@ def show(encoder: Encoder) -> None:
 
 
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
-    """Return one row per head: layer, head, token, weight, kind. rows: (n_layers, n_heads, n), from the token at `position`."""
+    """One row per head: layer, head, token, weight, kind. rows: (n_layers, n_heads, n), from the token at `position`."""
     weights, places = rows.max(-1)
     nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}
     favourite = []

@@ -1,4 +1,4 @@
-"""Checks if the negated word attends to its negator more than to the word in that place of the plain sentence.
+"""Test whether a negated word attends to its negator more than to the word at that place of the plain sentence.
 
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
@@ -38,6 +38,7 @@ def bag_of_words(text: str) -> tuple[int, int]:
 
 
 def show(encoder: Encoder) -> None:
+    """Draw the view."""
     pairs = (
         negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
         for pair in NEGATION_PAIRS
@@ -99,7 +100,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return (2, n_layers, n_heads): the negated word's weight on its negator, and on that place in the plain sentence.
+    """The negated word's weight on its negator, and on that place in the plain sentence: (2, n_layers, n_heads).
 
     Raises ValueError if a word is missing.
     """
@@ -112,5 +113,5 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
-    """Return (n_layers, n_heads, n_words): the weights of word number `index` on each word, without special tokens."""
+    """The weights from word number `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
     return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

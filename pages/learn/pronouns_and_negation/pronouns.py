@@ -1,4 +1,4 @@
-"""Scores every head on attending from a pronoun to its noun, against luck and against mere distance."""
+"""Score every head on attending from a pronoun to its noun, beside luck and distance alone."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,12 @@ from selfattn.numbers import share, span, weight
 from selfattn.views.lesson import drawing
 from selfattn.words import to_groups
 
-LEAN = 0.05  # a smaller difference between two weights is no lean
+LEAN = 0.05  # the smallest difference between two weights that counts as a lean
 OPTIONS = ("no, it gives the animal more", "yes, it gives the street more", "no, it gives both the same")
 
 
 def show(encoder: Encoder) -> None:
+    """Draw the view."""
     weights, found = stored_or_made(pronouns.PronounWeights, encoder, "Reading the pronoun sentences ...")
     picture, words = teaching.sides()
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
@@ -58,14 +59,14 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """The head that prefers the noun meant most in all other sentences: on these two it would be a lucky one."""
+    """The head that prefers the right noun most, over all sentences but these two: on them it could win by luck."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """The pronoun's row in both sentences; the noun meant is deep blue. The second one is empty until the answer."""
+    """Draw the pronoun's row in both sentences, the right noun in deep blue. The second row is empty until the answer."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)

@@ -1,11 +1,11 @@
 /* All heads, layers x heads, coloured by a number or with their own small maps; one is chosen. heads.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. A chosen head goes back as the trigger "head": its number, layer by layer. */
+/** Called by Streamlit for each change of data. A chosen head is sent as the trigger "head": its number, layer by layer. */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
 
-/** The map, and beneath it the chosen head's number and the colours' meaning. */
+/** The map, and below it the chosen head's number and the colours' meaning. */
 class HeadsView extends View {
   show(data, _, send) {
     Object.assign(this, { data, send: data.clicks ? send : () => {} });

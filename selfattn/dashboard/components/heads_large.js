@@ -1,6 +1,6 @@
 /* One head's map, large, with its tokens. */
 
-const LABELLED = 20; // tokens: of more only the outlined ones have labels
+const LABELLED = 20; // tokens: with more, only the outlined ones have labels
 
 function largePart(view) {
   const { tokens, rows, sentence, said } = view.data.maps;
@@ -29,7 +29,7 @@ function largePart(view) {
   const weights = said ? said.split(",") : [];
   let head = -1;
 
-  /** Mark the cell under the pointer, and say its weight where it is known. */
+  /** Mark the cell under the pointer, and show its weight if it is known. */
   function point({ clientX, clientY }) {
     const { left, top, width } = plane.getBoundingClientRect();
     const [column, row] = [clientX - left, clientY - top].map((from) =>

@@ -1,12 +1,12 @@
 /* The kernel figure: how one head computes one token's row, a row a token. kernel.schema.json describes the data. */
 
-const FITTING = 26; // tokens of both sentences: with so many they are shown one under the other
-const WIDE = 720; // pixels: from here on
+const FITTING = 26; // tokens of both sentences: with more, or in a narrow figure, one sentence is shown and a switch
+const WIDE = 720; // pixels of a wide figure, at least
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Called by Streamlit for each change of data. A click on a token goes back as the state "query": [side, position], a head that
- * is chosen in the figure above as the trigger "head".
+ * Called by Streamlit for each change of data. A click on a token is sent as the state "query", [side, position]; a head chosen
+ * in the figure above, as the trigger "head".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
@@ -29,7 +29,7 @@ class KernelView extends View {
     const stays = given.key === this.given?.key;
     Object.assign(this, { given, send, trigger });
     if (!stays) {
-      this.query = null; // the one that the visitor moved to
+      this.query = null; // the query that the visitor dragged
       this.plane?.node.remove();
       this.plane = given.plane && planePart(this);
       if (this.plane) this.body.before(this.plane.node);
@@ -50,7 +50,7 @@ class KernelView extends View {
       const stays = before[i]?.query.at === side.query.at && side.rows.some(({ at }) => at === this.lit[i]);
       return stays ? this.lit[i] : heaviest(side).at;
     });
-    const shown = before.length ? this.shown : leading(data.sides); // the sentence, where there is no room for both
+    const shown = before.length ? this.shown : leading(data.sides); // the sentence to show if there is no room for both
     Object.assign(this, { data, lit, shown, column: null });
     this.build();
     this.plane?.paint(attend(data.plane, this.query ?? data.plane.query), data.findings[0]);
@@ -102,13 +102,13 @@ class KernelView extends View {
   }
 }
 
-/** Attributes of what belongs to a column: the pointer lights it. */
+/** Attributes of an element of a column: the pointer lights the column. */
 function ofColumn(view, column) {
   const light = (to) => () => view.set({ column: to });
   return { "data-column": column, onpointerenter: light(column), onpointerleave: light(null) };
 }
 
-/** Light what belongs to the lit column. */
+/** Light the elements of the lit column. */
 function paintColumn(view, nodes) {
   for (const node of nodes) flag(node, { lit: view.column !== null && node.dataset.column === view.column });
 }
@@ -169,7 +169,7 @@ function sidePart(view, side) {
   const [meaning, line] = [element("p", "small meaning", view.data.context), element("p", "line")];
   const all = [head, ...nodes, ...(rest ? [restRow(view, rest, strips)] : []), foot, meaning, line];
   const node = element("div", { class: `side ${name.toLowerCase()}`, role: "rowgroup" }, all);
-  let written = null; // the row whose arithmetic it is
+  let written = null; // the row whose arithmetic is shown
 
   function paint() {
     const at = rows.findIndex((row) => row.at === view.lit[side]);
@@ -189,7 +189,7 @@ function sidePart(view, side) {
   return { node, paint };
 }
 
-/** The cells of a row, each under its column's head. */
+/** The cells of a row, one for each column. */
 function cellsOf(view, cells, strips) {
   return view.data.columns.map((column) => {
     const { id, title, kind } = column;
@@ -235,7 +235,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** The tokens without a row, together. */
+/** The row that the tokens without one share. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `weights ${fine} together, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
@@ -245,7 +245,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** A button that shows the strips on a phone, where they are folded; those of few numbers never are. */
+/** The button that unfolds the strips on a phone; strips of few numbers aren't folded. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
@@ -260,7 +260,7 @@ function foldPart(view) {
   return { button, paint };
 }
 
-/** The kernel's lines behind a button. Those that make the lit column are lit. */
+/** The kernel's lines, behind a button. The lines that compute the lit column are lit. */
 function codePart(view) {
   const { code, columns } = view.data;
   const about = { type: "button", class: "toggle", "data-id": "code" };

@@ -1,4 +1,4 @@
-/* The row of another query: computed as selfattn/kernel.py does, written as selfattn/views/kernel_data.py does. */
+/* Computes the row of another query, as selfattn/kernel.py does, and writes it as selfattn/views/kernel_data.py does. */
 
 const CELL = 2; // decimals of scores, e^x and weights
 const MOST_DECIMALS = { vectors: 4, products: CELL, handed: 3 };
@@ -8,7 +8,7 @@ function added(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** softmax(query · keys × scale) · values, every step kept. */
+/** softmax(query · keys × scale) · values, with every step. */
 function attend({ keys, values, scale }, query) {
   const products = keys.map((key) => key.map((part, i) => query[i] * part));
   const scores = products.map(added);
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** One token's arithmetic, [column, text]: from each printed number the next one can be computed. */
+/** One token's steps, as [column, text]: each number follows from the printed ones before it. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -119,7 +119,7 @@ function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, s
   ];
 }
 
-/** e^x, the total and the weight in decimals that are enough to divide them. */
+/** The texts of e^x, the total and the weight, with enough decimals to compute the weight from them. */
 function division(exponential, total, share) {
   const wanted = weight(share);
   let power = weight(exponential);
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** The fewest decimals with which the wanted text is computed; where none are enough, those of a cell. */
+/** The fewest decimals with which computed() gives the wanted text; those of a cell if none do. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {
@@ -149,7 +149,7 @@ function places(text) {
   return (text.split(".")[1] ?? "").length;
 }
 
-/** A number without its decimal point, halves away from zero. */
+/** A number times 10 to the power of places, rounded half away from zero. */
 function whole(value, places) {
   return Math.sign(value) * Math.floor(Math.abs(value) * 10 ** places + 0.5);
 }

@@ -1,9 +1,9 @@
-/* The planes of a kernel whose vectors have two numbers: query and keys, with the query to drag; values and context. */
+/* The planes of a kernel with vectors of two numbers: query and keys, where the query can be dragged; values and context. */
 
-const PER_UNIT = 10; // positions of the query
-const SIDE = 300; // of a plane, in units of its drawing
+const PER_UNIT = 10; // positions of the query in a unit
+const SIDE = 300; // of a plane, in units of the drawing
 
-/** Shows `trace`. view.move(query) follows each move. */
+/** The planes. Each move of the query calls view.move(query); paint(trace, finding) draws. */
 function planePart(view) {
   const { plane, sides } = view.given;
   const names = sides[0].rows.map(({ text }) => text);
@@ -106,7 +106,7 @@ function vectorText(vector, places) {
   return `[${vector.map((part) => decimal(part, places)).join(", ")}]`;
 }
 
-/** A square plane that holds the vectors, the origin and some room. */
+/** A square plane that holds the vectors and the origin, with a margin. room: the margin's width. */
 function planeOf(vectors, room) {
   const low = Math.floor(Math.min(0, ...vectors.flat())) - room;
   const high = Math.ceil(Math.max(0, ...vectors.flat())) + room;
@@ -147,7 +147,7 @@ function planeOf(vectors, room) {
   };
 }
 
-/** An arrow from the origin; of a zero vector a dot. depth: 0 to 1, its thickness. */
+/** An arrow from the origin, or a dot for a zero vector. depth: its thickness, 0 to 1. */
 function arrow({ to }, vector, kind, depth) {
   const [start, end] = [to([0, 0]), to(vector)];
   const paths = arrowPaths(start, end, 1.5 + 6 * depth);
@@ -155,7 +155,7 @@ function arrow({ to }, vector, kind, depth) {
   return paths ? shape("g", `arrow ${kind}`, paths) : shape("circle", { class: `arrow ${kind}`, cx, cy, r: 4 });
 }
 
-/** Names at the arrows' tips; those of one tip are joined. The last is in ink. */
+/** The names at the arrows' tips; names at one tip are joined. The last name is drawn in ink. */
 function namesAt(tips, names) {
   const joined = new Map(); // by tip
   tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));

@@ -1,7 +1,7 @@
-/* Strips of numbers as coloured cells, numbers with bars, on scales that both sentences share. */
+/* Strips of coloured cells, and numbers with bars, on scales that both sentences share. */
 
 const LEVELS = 16; // depths of colour
-const FEW = 4; // numbers: a strip of so few prints them
+const FEW = 4; // a strip of at most so many numbers prints them
 
 /** A printed number; "<0.0001" is 0. */
 function read(text) {
@@ -25,12 +25,12 @@ function leading([a, b]) {
   return b && read(heaviest(b).fine) > read(heaviest(a).fine) ? 1 : 0;
 }
 
-/** A strip's numbers as they are printed. */
+/** The texts of a strip's numbers. */
 function written({ data }, kind, text) {
   return numbersOf(text, 10 ** data.places[kind]).map((value) => decimal(value, data.places[kind]));
 }
 
-/** A number and its bar, from the column's zero line. */
+/** A number, and its bar from the column's zero line. */
 function numberCell({ ends: [low, high], digits }, text) {
   const [number, value] = [read(text), element("span", "value", text)];
   value.style.minWidth = `${digits}ch`;
@@ -41,7 +41,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** A cell a number. The pointer or an arrow key marks one, and that of the strip `beside`. tip(i, own): a cell's numbers. */
+/** A strip: one cell a number. The pointer or an arrow key marks a cell here and in `beside`. tip(i, text): a cell's tooltip. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];

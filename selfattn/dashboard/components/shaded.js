@@ -1,11 +1,11 @@
-/* Sentences, each word tinted by a number; of a long text each sentence, with its words. shaded.schema.json describes the data. */
+/* Sentences with words tinted by a number, or a long text with tinted sentences. shaded.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. What is clicked goes back: a row as "open", a word as "word", a sentence as "opened". */
+/** Called by Streamlit for each change of data. A click sends a row as "open", a word as "word", a sentence as "opened". */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
 
-const TALL = 36; // pixels of the largest effect of a sentence, up and down
+const TALL = 36; // pixels of the largest effect of a sentence, above and below 0
 
 /** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the one under the pointer. */
 class ShadedView extends View {
@@ -35,8 +35,6 @@ class ShadedView extends View {
   paint() {
     for (const part of this.parts) part.paint?.();
   }
-
-  layOut() {}
 }
 
 function wordsRow(view, { said, dir, words }, at) {

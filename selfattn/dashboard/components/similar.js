@@ -1,6 +1,6 @@
-/* Two texts: the words that bring them together, and their cosine with words hidden. similar.schema.json describes the data. */
+/* Two texts with lines between words, and their cosine with words hidden. similar.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. The hidden words go back as the state "hidden". */
+/** Called by Streamlit for each change of data. The hidden words are sent as the state "hidden". */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
@@ -16,7 +16,7 @@ class SimilarView extends View {
     const [texts, cosine] = this.parts.map((part) => part.node);
     const below = data.below.map((line) => element("p", {}, line));
     this.body.replaceChildren(element("h2", "finding", data.finding), ...below, texts, keyPart(data), cosine);
-    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // fonts may load late
     this.paint();
     this.layOut();
   }
@@ -38,7 +38,7 @@ class SimilarView extends View {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** The hidden words if a click on this one were made. */
+  /** The hidden words after a click on this one. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
@@ -118,7 +118,7 @@ function wordPart(view, side, word, at) {
   const hover = (place) => view.set({ hovered: place && [side, at] });
   const press = () => {
     view.set({ hidden: view.pressed(side, at) });
-    view.send("hidden", [view.data.key, ...view.hidden]); // with the key: another figure's same words are another choice
+    view.send("hidden", [view.data.key, ...view.hidden]); // the key says which texts the words belong to
   };
   const node = tintedWord(word, { "data-id": `word ${side} ${at}`, onclick: press, ...previewing(hover, at) });
 

@@ -1,9 +1,9 @@
-/* The lessons' stage: one picture that each stop of the path adds to. What two states share moves. stage.schema.json describes the data. */
+/* The lessons' stage: one picture for all stops. Parts that two stops share move. stage.schema.json describes the data. */
 
-const BAR = 100; // pixels that a column of bars wants
-const STEP = 110; // ms from row to row, so that an answer comes word by word
+const BAR = 100; // pixels of a column of bars
+const STEP = 110; // ms between rows, so that an answer appears word by word
 
-/** Called by Streamlit for each change of data. A click on a part of the path goes back as the trigger "stop". */
+/** Called by Streamlit for each change of data. A click on a part of the path is sent as the trigger "stop". */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }
@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** Where each named part is now, and how long its bar. */
+  /** The place of each named part, and the length of its bar. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -73,9 +73,9 @@ class StageView extends View {
     return found;
   }
 
-  /** Each named part glides from its old place, its bar from its old length; what is new comes row by row. */
+  /** Move each named part from its old place, and its bar from its old length; new parts appear row by row. */
   move(before) {
-    const shift = before.get("outline")?.top - this.places().get("outline").top; // a page above it that has moved
+    const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
       const old = before.get(node.dataset.name);
       const { left, top } = node.getBoundingClientRect();
@@ -99,12 +99,12 @@ class StageView extends View {
   }
 }
 
-/** True where the visitor has nothing against movement. */
+/** False if the visitor prefers reduced motion. */
 function moving() {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** The path as its parts: each leads to its stop. */
+/** The parts of the path, as buttons that lead to their stops. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
     const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
@@ -197,7 +197,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** The matrix that makes a column, or the query that its keys meet; "?" where that is asked. */
+/** The matrix or query that a column is computed with; "?" before the answer. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
@@ -211,7 +211,7 @@ function abovePart(view, column) {
   return node;
 }
 
-/** A number as a bar on the column's scale, which no answer changes. */
+/** A number as a bar on the column's scale, which is the same before and after the answer. */
 function barOf(column, row) {
   const value = column.rows[row]?.[0] ?? null;
   const [low, high] = column.ends;
@@ -234,7 +234,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Under a column: its sum; under shares the budget that they divide. */
+/** The foot of a column: its sum, or the budget that shares divide. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
@@ -259,7 +259,7 @@ function footOf(view, column) {
   ]);
 }
 
-/** Vectors side by side, which make the last one. */
+/** Vectors side by side; the last is the sum of the others. */
 function sumPart(view) {
   const parts = view.data.sum.map((column) => {
     const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });

@@ -1,9 +1,9 @@
-/* A plane of the stage: dots, and arrows from the origin or head to tail. Marks of one name glide from state to state. */
+/* A plane of the stage: dots and arrows. Marks of one name move from state to state. */
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units of the drawing
 
-/** draw(old, duration): old is the plane's former data; null: draw again where it is. */
+/** The plane. draw(old, duration) moves the marks from the former data `old`; null: draw them where they are. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);

@@ -1,8 +1,8 @@
-"""The stops of the guided path, in order, by the name in their address: their texts from stops.toml, and what draws them.
+"""List the stops of the guided path in order, by the name in their address, with their texts (stops.toml) and functions.
 
-A core stop has `do`, the one thing to do in class; those that follow it in the file stand beside it. Its function, called as the
-stop is (soft_lookup of soft-lookup), draws its widgets and returns the scene of the stage. That of a stop beside the core takes
-(picture, answered): it draws its picture there, with the answer's place empty until then, and its widgets where it is called.
+A core stop has `do`, the one thing to do in class; the stops after it in the file are beside it. A function has its stop's name
+(soft_lookup for soft-lookup). A core stop's draws its widgets and returns the scene of the stage. The function of a stop beside
+the core takes (picture, answered), and draws its widgets and, in `picture`, its picture, without the answer until then.
 """
 
 import tomllib
@@ -21,17 +21,19 @@ class Stop:
     slug: str
     file: str
     title: str
-    part: str  # of the path: a box of the outline
+    part: str  # the path's part: a box of the outline
     idea: str
     question: str
-    options: list[str]  # the right one first, unless the file has `answer(options)`: an encoder's answer is computed
+    options: list[
+        str
+    ]  # the right one first, unless the module has `answer(options)`, which computes an encoder's answer
     reason: str
     take: str
-    terms: list[str]  # those of selfattn.lessons.terms that first stand here
+    terms: list[str]  # names of selfattn.lessons.terms that first occur here
     do: str
 
     def function(self, name: str = "") -> Any:
-        """Its function of this name (None: it has none), or the one that draws it."""
+        """The module's function of this name, or the one that draws the stop; None if there is none."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -51,17 +53,14 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-MERGED = {
-    "worked-example": "geometry",
-    "annotated-heatmap": "twelve-tokens",
-}  # stops of older links, now part of others
-ROWS: list[list[str]] = []  # a core stop, and those beside it
+MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}  # older links' stops, now parts of others
+ROWS: list[list[str]] = []  # each core stop with the stops beside it
 for _slug, _stop in STOPS.items():
     if _stop.do:
         ROWS.append([])
     ROWS[-1].append(_slug)
 CORE = tuple(row[0] for row in ROWS)
-NUMBERS = {  # "4" is the fourth core stop, "4a" and on are beside it
+NUMBERS = {  # "4" is the fourth core stop; "4a", "4b" ... are beside it
     slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(ROWS, 1) for place, slug in enumerate(row)
 }
 PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes of the outline, in order
@@ -73,7 +72,7 @@ def beside(slug: str) -> list[str]:
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """The stops before and after a core stop, of the core; those of one beside it, of all."""
+    """The stops before and after this one: of a core stop among the core, of another among all."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

@@ -1,4 +1,4 @@
-"""Learned, not ruled: every weight has a gradient with respect to Q and K, and that is all training needs.
+"""Draw the stop on learning: every weight has a gradient with respect to Q and K, and training needs nothing else.
 
 Source: Rumelhart, Hinton and Williams 1986 (learning by propagating errors back); here through the kernel, by torch's autograd.
 """
@@ -17,7 +17,7 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """A weight's gradient, and the weights on the way that it leads."""
+    """Draw a weight's gradient, and the weights along it."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -42,10 +42,10 @@ def learned(picture, answered: bool) -> None:
 
 
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
-    """Nudge the worked example's query and keys along the gradient of log(weight on key `target`, from 0), n_steps times.
+    """Move the worked example's query and keys n_steps times along the gradient of log(weight on key `target`, from 0).
 
-    The gradient of the weight itself before the first step, (1 + n, d_head), the query's row first; and one row a step and
-    word: step, token, weight. The logarithm is what a cross-entropy loss would follow.
+    Returns the gradient of the weight before the first step, (1 + n, d_head), the query's row first; and one row per step and
+    word: step, token, weight. A cross-entropy loss follows the same logarithm.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []
@@ -54,6 +54,6 @@ def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]
         weights = attend(vectors[:1], vectors[1:], vectors[1:]).weights[0]
         gradients += torch.autograd.grad(weights[target], vectors)
         rows += [(step, token, weight) for token, weight in zip(TOKENS, weights.tolist())]
-        # d log(weight) = d weight / weight; a weight of 0 to the last bit has no direction to go.
+        # d log(weight) = d weight / weight; a weight of exactly 0 has no gradient.
         vectors = vectors + rate * gradients[-1] / weights[target] if weights[target] > 0 else vectors
     return gradients[0], pd.DataFrame(rows, columns=["step", "token", "weight"])

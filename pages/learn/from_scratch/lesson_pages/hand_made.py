@@ -1,4 +1,4 @@
-"""Five core stops of the head made by hand: a lookup, projections, the mix, what is added, and a hidden word.
+"""Draw five core stops of the head made by hand: a lookup, projections, the mix, the sum, and a hidden word.
 
 Sources: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "Neural Turing Machines", section 3.3.1 (a
 sharpness, whose inverse is the temperature here); S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six
@@ -34,7 +34,7 @@ SEED = 123
 
 
 def soft_lookup() -> Scene:
-    """A lookup that opens one drawer, beside one that blends all."""
+    """The scene of a lookup that opens one drawer, beside one that blends all."""
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
@@ -42,9 +42,11 @@ def soft_lookup() -> Scene:
     )
     name = "Temperature T: low is hard, high is even"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
-    query, *keys = teaching.own("soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}).values()
+    query, *keys = teaching.own_numbers(
+        "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
+    ).values()
     key = torch.stack(keys)
-    scale = made.scale / temperature  # at 1 as in the head: the stop on √d_k says why
+    scale = made.scale / temperature  # at 1 the head's own, which the stop on √d_k explains
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # a hard lookup opens the first of equals
     return Scene(
@@ -66,23 +68,23 @@ def soft_lookup() -> Scene:
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Each word's row, by its place and the word: words repeat."""
+    """Each word's row, by its place and the word, because words repeat."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
 def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
-    """A dot product of two vectors (d,), term by term."""
+    """Write a dot product of two vectors (d,) term by term."""
     terms = (f"({plain(a)} × {plain(b)})" for a, b in zip(one.tolist(), other.tolist()))
     return f"{' + '.join(terms)} = {plain(float(result))}"
 
 
 def projections() -> Scene:
-    """Three matrices make a query, a key and a value of each embedding; the thread's, or Raschka's."""
+    """The scene of three matrices that make a query, a key and a value of each embedding: the path's, or Raschka's."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
-        made = compute("river", teaching.own("projections", embeddings_of("river")))
+        made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
         return replace(scene, note=f"X: money, water, glue. V: money less water, water less money. {scene.note}")
-    typed = teaching.own("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
+    typed = teaching.own_numbers("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
     seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
     teaching.prose(
         "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
@@ -93,7 +95,7 @@ def projections() -> Scene:
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
-    """The three matrices (3, 3, 2), drawn at random, and the attention that follows of embeddings (n, 3) in float32."""
+    """Three random matrices (3, 3, 2), and the trace of the embeddings (n, 3) through them, in float32."""
     matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
     return matrices, attend(*(embeddings @ matrices))
 
@@ -116,7 +118,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """The weights, made where queries and keys are compared, average the values, which live in a space of their own."""
+    """The scene of two spaces: queries and keys make the weights in one, which average the values in the other."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -158,12 +160,12 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """The word that ends the sentence, and with it the sentence of "bank"."""
+    """Draw the choice of the last word; return the word, which names the sentence."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
 def _handed(made: Bank) -> list[str]:
-    """Of each word: its weight times its value."""
+    """Each word's weight times its value, written out."""
     shares, values = made.trace.weights[BANK], made.trace.value
     return [
         f"{word}: {decimal(share, 3)} × {vector(value)} = {vector(share * value, 2)}"
@@ -172,15 +174,15 @@ def _handed(made: Bank) -> list[str]:
 
 
 def residual() -> Scene:
-    """The whole search of "bank" in one picture, to what is added to its own vector, and layer norm."""
+    """The scene of all steps for "bank", from its query to the sum with its own vector, and layer norm."""
     sentence = other_word("residual")
-    made = compute(sentence, teaching.own("residual", embeddings_of(sentence)))
+    made = compute(sentence, teaching.own_numbers("residual", embeddings_of(sentence)))
     encoder = current_encoder()
     if encoder.recomputable:
         _real(encoder)
     trace, own = made.trace, made.embeddings[BANK]
     mean, spread = made.total.mean(), made.total.std(unbiased=False)
-    normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
+    normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # numbers that are all equal become 0
     added = {"own vector": own, "+ context × W_O": made.added, "= sum": made.total, "layer norm": normed}
     nothing = float(made.added.abs().max()) == 0
     numbers = [f"{name} {decimal(value)}" for value, name in sorted(zip(made.total[:2].tolist(), ABOUT), reverse=True)]
@@ -206,7 +208,7 @@ def residual() -> Scene:
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """The words by money and water, and "bank" on its way from one vector to another; was: what the first one is called."""
+    """The plane of words by money and water, with "bank" moving from `start` to `end`. was: the label of its start."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]
@@ -217,7 +219,7 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
 
 
 def _real(encoder: Encoder) -> None:
-    """What a real head adds to "bank", beside the length of the vector that it is added to."""
+    """Show the length of the vector that a real head adds to "bank", and of the word's own vector."""
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
@@ -228,7 +230,7 @@ def _real(encoder: Encoder) -> None:
 
 
 def hide_a_word() -> Scene:
-    """Hide one word from another by the mask, and see what the other becomes."""
+    """The scene of one word hidden from "bank" by the mask, before and after."""
     sentence = other_word("hide-a-word")
     words = WORDS[sentence]
     others = [at for at in range(len(words)) if at != BANK]

@@ -1,7 +1,6 @@
-"""Two stops on the kernel figure: the worked example with a query to drag, and the kernel, as source, beside its numbers.
+"""Draw two stops with the kernel figure: the worked example with a query to drag, and the kernel's source with its numbers.
 
-Source: the picture of the worked example. It prints queries, keys and results, but not the values: those are ours, and land
-on its context.
+Source: the picture of the worked example. It prints queries, keys and results, but not the values; ours give its context.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ LAYER = "all heads of a real layer"
 
 
 def geometry(picture, answered: bool) -> None:
-    """In one space a query meets keys; in the other the values are mixed."""
+    """Draw the two spaces: queries are compared with keys in one, values are mixed in the other."""
     published = {"query of “it”": QUERY}
     for name, rows in (("key", KEYS), ("value", VALUES)):
         published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
@@ -45,9 +44,9 @@ def geometry(picture, answered: bool) -> None:
 
 
 def kernel(picture, answered: bool) -> None:
-    """The kernel's lines with the shapes of an example, and its numbers."""
+    """Draw the kernel's lines with the shapes of an example, and the example's numbers."""
     made = one_head_by_hand.compute()
-    examples = {  # the trace, its tokens, the token that asks (-1: none of them) and its name
+    examples = {  # the trace, its tokens, the query's token (-1: none of them), and the query's name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
         "it": (worked_example.compute(), TOKENS, -1, "it"),
         "six words of a book": (project()[1], SIX_WORDS, 1, ""),
@@ -79,7 +78,7 @@ def kernel(picture, answered: bool) -> None:
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """All heads of layer 0 at once, (n_heads, n, d_head); none where the encoder adds terms of its own, or isn't recomputed."""
+    """The example of all heads of layer 0 at once, (n_heads, n, d_head); {} if the encoder adds terms or isn't recomputed."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}

@@ -1,4 +1,4 @@
-"""The problem: one word has one static vector; its sentences move it. Places by two cosines, and mean cosines by layer.
+"""Draw the first stop: one word has one static vector, and its sentences move it. Places by two cosines, means by layer.
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
 Wiedemann et al. 2019 (the vectors separate the senses).
@@ -34,12 +34,12 @@ PUBLISHED = {
     TEXT: "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
 }
 MOST = 8
-TABLE = -1  # the stage of the bare vectors; 0 is what layer 0 reads
-Places = Sequence[tuple[Encoding, Sequence[int]]]  # a word's: in which sentence, at which tokens
+TABLE = -1  # the stage of the static vectors; stage 0 is layer 0's input
+Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: its sentence and its tokens
 
 
 def one_vector() -> Scene:
-    """The word's place in each sentence after a chosen layer, on its way from the one of the table."""
+    """The scene of the word's place in each sentence after a chosen layer, moved from its static one."""
     encoder = current_encoder()
     show_encoder(encoder)
     stages = range(TABLE, encoder.n_layers + 1)
@@ -95,7 +95,7 @@ def _parts(placed: PlacedWord[Encoding]) -> tuple[str, str, str]:
 
 
 def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
-    """The two words to compare with, each as a sentence of its own."""
+    """The two words to compare with, each encoded alone."""
     names = [each.strip() for each in st.session_state[LANDMARKS].split(",")]
     if len({*names} - {""}) != 2:
         raise ValueError("Expected two words to compare with, and a comma between them: river, loan.")
@@ -106,7 +106,7 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """The word, its place in each typed sentence, and each sentence's sense."""
+    """The word, its place in each typed sentence, and each sentence's sense. Raises ValueError for unusable input."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -125,21 +125,21 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """The word's vectors (k, d) at a stage; a split word's are averaged."""
+    """The word's vectors (k, d) at a stage; a split word has the mean of its tokens."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """The cosines (k, 2) of k places with two others, at a stage."""
+    """The cosines (k, 2) of k vectors with those of the two marks, at a stage."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """Mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the bare token vector.
+    """The mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the static vector.
 
-    pairs: "same sense", "different senses" (by the labels given) and "two other words": what any two words reach.
+    pairs: "same sense", "different senses" (by the labels given) and "two other words" (of `others`).
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
@@ -154,7 +154,7 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
 
 
 def one_vector_details() -> None:
-    """Mean cosines by layer, beside those of any two words."""
+    """Show mean cosines by layer, beside those of any two words."""
     encoder = current_encoder()
     with st.expander("Details: one sense, two senses, and any two words, layer by layer"):
         _, places, senses = typed(encoder)

@@ -1,4 +1,4 @@
-"""The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
+"""Draw the last core stop: the same words in a real encoder, each hidden from "bank" in all heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from selfattn.lessons.one_head_by_hand import REAL
 
 
 def real_head(answered: bool) -> None:
-    """The main view's own sentences and way. Before the answer a click on a word answers the question, too."""
+    """Show the main view's sentences and way. Before the answer, a click on a word also answers the question."""
     encoder, pair = current_encoder(), _pair()
     for note in _hidden().notes:
         st.text(note)
@@ -34,7 +34,7 @@ def real_head(answered: bool) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """How far "river" hidden moves "bank" in this encoder, in words."""
+    """The option that says how far hiding "river" moves "bank" in this encoder."""
     pair = _hidden()
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
@@ -42,7 +42,7 @@ def answer(options: Sequence[str]) -> str:
 
 
 def real_head_details() -> None:
-    """What half of the way means in the bundled encoder."""
+    """Show what half of the way means in the bundled encoder."""
     st.expander("Details: half way").text(
         "In “The bank of the.” the encoder of this site puts “bank” at 48 % of the way: undecided. Hidden from the other words, "
         "too, “river” moves it no farther: 50 %."
@@ -54,7 +54,7 @@ def _pair() -> Pair:
 
 
 def _hidden() -> HiddenPair:
-    """The main view's own answer; a page that can have none ends with the reason."""
+    """The main view's result. If no word can be hidden, say why and end the page."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")

@@ -1,7 +1,7 @@
-"""How a score is made and scaled: the dot product, a key's length, and the division by √d_k.
+"""Draw the stops on scores: the dot product, a key's length, and the division by √d_k.
 
-Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle); the published example of a long key, whose lesson suggests that
-dividing by √d_k removes the effect; Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of two vectors whose d_k
+Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The published example of a long key, whose lesson suggests that
+dividing by √d_k removes the effect. Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of two vectors whose d_k
 components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
 """
 
@@ -44,7 +44,7 @@ N_KEYS, N_QUERIES = 32, 256
 
 
 def dot_product() -> Scene:
-    """By numbers and by angle: one number for how far two vectors point the same way *and* how long they are."""
+    """The scene of dot products, by numbers and by angle: they grow with the agreement of directions *and* with lengths."""
     made = compute()
     which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
     if which == "two to turn":
@@ -53,7 +53,7 @@ def dot_product() -> Scene:
         b = length * torch.tensor([math.cos(turn), math.sin(turn)], dtype=torch.float64)
         return _compared({"a": b.new_tensor([2, 0])}, ("b",), b[None], 0, ends=(-5.5, 5.5))
     bank = {"query of bank": made.trace.query[BANK], "key of river": made.trace.key[LAST]}
-    named = teaching.own("dot-product", bank if which == "bank" else SOURCE, check=cosine)
+    named = teaching.own_numbers("dot-product", bank if which == "bank" else SOURCE, check=cosine)
     b = [*named.values()][1]
     if which == "bank":
         return _compared(named, made.words, torch.cat([made.trace.key[:LAST], b[None]]), LAST, BANK)
@@ -63,7 +63,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """The first of `named` meets the keys (n, 2); shown: the key that is drawn beside it, and whose product is the finding."""
+    """The scene of a query, the first of `named`, and keys (n, 2). shown: the key that is drawn, and in the finding."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -90,7 +90,7 @@ def _compared(
 
 
 def cosine(a: Tensor, b: Tensor) -> float:
-    """Of the angle between two vectors (d,), −1 to 1; ValueError where one is the zero vector, which has no angle."""
+    """The cosine of the angle between two vectors (d,), −1 to 1. Raises ValueError for a zero vector, which has no angle."""
     lengths = float(a.norm() * b.norm())
     if lengths == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
@@ -98,7 +98,7 @@ def cosine(a: Tensor, b: Tensor) -> float:
 
 
 def magnitude(picture, answered: bool) -> None:
-    """A long key that points elsewhere can outscore a short one that points the right way."""
+    """Draw keys of which a long one that points elsewhere outscores a short one that points the right way."""
     query, published = LENGTHS[teaching.example("magnitude", tuple(LENGTHS))]
     compared = partial(compare, names=list(published))
     named = teaching.vectors("magnitude", {"query": query, **published}, check=compared)
@@ -125,18 +125,18 @@ def magnitude(picture, answered: bool) -> None:
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """One row a key: as `worked_example.steps`, and cosine (to the query); ValueError for a zero vector."""
+    """`worked_example.steps`, with each key's cosine to the query. Raises ValueError for a zero vector."""
     trace = worked_example.compute(query, keys := torch.stack(keys), keys)
     return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
 
 
 def scaling() -> Scene:
-    """The scores of "bank" as they grow with d_k: divided by its root, left alone, multiplied."""
+    """The scene of the scores of "bank" at a chosen d_k: divided by its root, left alone, multiplied."""
     words, name = WORDS["river"], "scores of bank at d_k = 2"
     d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
-    typed = teaching.own("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
+    typed = teaching.own_numbers("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
     st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
-    grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
+    grown = typed * math.sqrt(d_k / 2)  # as scores of random vectors grow
     scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}
     shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
     scaled = grown * d_k**-0.5
@@ -163,7 +163,7 @@ def scaling() -> Scene:
 
 
 def scaling_details() -> None:
-    """Measured on random vectors, and in a real encoder."""
+    """Show scores with and without the division, measured on random vectors and in a real encoder."""
     with st.expander("Details: measured on random vectors, and in a real encoder"):
         frame = measure()
         at_512 = frame[frame["d_k"] == 512].set_index("scaled")
@@ -198,10 +198,10 @@ def scaling_details() -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Two rows a depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
+    """Two rows per depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
 
     variance: of the scores that softmax receives. entropy: of a row of weights, in bits. gradient: the Frobenius norm of the
-    softmax's Jacobian, how far a change of scores moves the weights. Both are means over the rows.
+    softmax's Jacobian, which says how far a change of scores moves the weights. Both are means over rows.
     """
     rows = []
     for depth in DEPTHS:

@@ -1,7 +1,6 @@
-"""Softmax: a row of scores shares a budget of 1. What follows: two directions that differ, the causal mask, and padding.
+"""Draw the stops on softmax: a row's budget of 1, weights that differ in the two directions, the causal mask, and padding.
 
-Source: the published numeric example, scores 1, 0.5 and 0, whose weights are printed as .46, .32 and .22; it stops before
-the values.
+Source: the published numeric example, scores 1, 0.5 and 0 with weights .46, .32 and .22; it has no values.
 """
 
 import streamlit as st
@@ -14,9 +13,9 @@ from selfattn.analysis.what_if import causal_mask as lower_triangle
 from selfattn.analysis.what_if import four_ways
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
-from selfattn.kernel import AttentionTrace, attend
-from selfattn.kernel_inputs import Term, Terms
-from selfattn.lessons import one_head_by_hand
+from selfattn.kernel import attend
+from selfattn.kernel_inputs import Term
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.one_head_by_hand import BANK, WORDS
 from selfattn.numbers import decimal, error, weight
 from selfattn.views.stage import SHARE, Column, Scene
@@ -24,7 +23,7 @@ from selfattn.views.stage import SHARE, Column, Scene
 TOKENS = ("good", "not", "the")
 QUERY = torch.tensor((0.0, 1.0), dtype=torch.float64)
 KEYS = torch.tensor(((0.0, 1.0), (0.5, 0.5), (0.0, 0.0)), dtype=torch.float64)
-LINES = (  # of the four ways to mask, in their order
+LINES = (  # the four ways to mask, in the order of `four_ways`
     "weights = softmax(scaled.masked_fill(~allowed, -inf))",
     "weights = softmax(scaled * allowed)",
     "weights = softmax(scaled) * allowed",
@@ -39,23 +38,24 @@ SOURCES = {
 
 
 def three_words() -> Scene:
-    """The steps of one row, and the budget that its weights share."""
-    thread = one_head_by_hand.compute().trace
-    examples = {  # the token that asks, its query, the tokens, and their keys
-        "bank": (BANK, thread.query[BANK], WORDS["river"], thread.key),
+    """The scene of the steps of one row, whose weights share a budget of 1."""
+    bank = one_head_by_hand.compute().trace
+    examples = {  # the query's token, the query, the tokens, and their keys
+        "bank": (BANK, bank.query[BANK], WORDS["river"], bank.key),
         "good, not, the": (0, QUERY, TOKENS, KEYS),
     }
     asks, query, tokens, keys = examples[teaching.example("three-words", tuple(examples))]
     place, n = tokens.index("river") if "river" in tokens else 0, len(tokens)
     more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
     others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-    query, *rows = teaching.own("three-words", {"query": query, **by_place(tokens, keys)}).values()
+    query, *rows = teaching.own_numbers("three-words", {"query": query, **by_place(tokens, keys)}).values()
     raised = torch.zeros(n + others, dtype=torch.float64)
     raised[place] = more
-    trace = compute(query, torch.stack(rows), others, [Term("raised by", raised)])
+    keys = torch.cat([torch.stack(rows), query.new_zeros(others, len(query))])
+    trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """The tokens' numbers, and in one the sum of the others'."""
+        """The tokens' numbers, then the sum of the others'."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -82,14 +82,8 @@ def three_words() -> Scene:
     )
 
 
-def compute(query: Tensor = QUERY, keys: Tensor = KEYS, others: int = 0, terms: Terms = ()) -> AttentionTrace:
-    """One query (d,) over keys (n, d), and as many `others`, whose keys are 0. The source has no values: they are 0."""
-    every = torch.cat([keys, keys.new_zeros(others, keys.shape[1])])
-    return attend(query[None], every, torch.zeros_like(every), terms=terms)
-
-
 def not_symmetric(picture, answered: bool) -> None:
-    """Weights differ forth and back even where the scores don't: softmax normalises each row by itself."""
+    """Draw scores that are equal in both directions, and weights that aren't, because softmax normalises each row alone."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
@@ -98,7 +92,7 @@ def not_symmetric(picture, answered: bool) -> None:
         trace = attend(query, query, query)
     n, weights = len(tokens), trace.weights
     st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
-    row, column = divmod(int((weights - weights.T).argmax()), n)  # where forth and back differ most
+    row, column = divmod(int((weights - weights.T).argmax()), n)  # the pair whose two weights differ most
     a, b = tokens[row], tokens[column]
     charts = {
         "Scores": teaching.small_map(trace.scores, tokens, kind="signed"),
@@ -115,7 +109,7 @@ def not_symmetric(picture, answered: bool) -> None:
 
 
 def causal_mask(picture, answered: bool) -> None:
-    """The causal mask and three things that look like it."""
+    """Draw the causal mask beside three lines that look like it."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
@@ -142,11 +136,11 @@ def causal_mask(picture, answered: bool) -> None:
         if answered:
             st.code("\n".join(LINES), language=None, wrap_lines=True)
             teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
-            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a line of its own: it fits a narrow window
+            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a second line, to fit a narrow window
 
 
 def padding_mask(picture, answered: bool) -> None:
-    """A short sentence in a batch of longer ones."""
+    """Draw the map of a sentence that is padded, as in a batch of longer ones."""
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
     n = len(encoding.tokens)
     room = min(16, encoder.max_tokens - n)

@@ -1,6 +1,6 @@
-"""The weights that lessons print, made up to make a point, beside a real encoder's own.
+"""Draw the weights that lessons make up for a point, beside a real encoder's.
 
-Source: the published lessons; where they print a word without a sentence, the sentence here is ours and says so.
+Source: the published lessons. If a lesson prints a word without a sentence, the sentence is ours and its note says so.
 """
 
 import math
@@ -27,8 +27,8 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
-shares = partial(normalize, p=1, dim=-1)  # each row made to sum to 1; a row of zeros stays
-NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
+shares = partial(normalize, p=1, dim=-1)  # each row is scaled to sum to 1; a row of zeros stays
+NEAR, KEPT = 0.1, 0.25  # a near head: its distance at most, and its weight on the drawn words at least
 
 
 class TextbookWeights(NamedTuple):
@@ -48,7 +48,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """A lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
+    """Draw a lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -85,7 +85,7 @@ def drawn_numbers(picture, answered: bool) -> None:
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """The whole sentence: the one row that is drawn, and beside it the head's own map."""
+    """Draw the whole sentence: the lesson's one row, and beside it the head's map."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
@@ -97,7 +97,7 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Of the three words, the one that "bank" attends to most, averaged over all heads."""
+    """The option with the word that "bank" attends to most, on average over all heads."""
     own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return options[int(own.mean((0, 1, 2)).argmax())]
 
@@ -111,9 +111,9 @@ def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
     """One row a head, nearest first: layer, head, name, distance, kept.
 
-    weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: total variation between the textbook's
-    shares and the head's, both summing to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: how much of
-    the head's weight falls on these words at all.
+    weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: the total variation between the textbook's
+    shares and the head's, which both sum to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: the head's weight
+    on these words before scaling.
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2

@@ -1,8 +1,7 @@
-"""Without positions, shuffling the words only shuffles the vectors; by hand and in an encoder.
+"""Draw the stop on word order: without positions, shuffling the words only shuffles the vectors, by hand and in an encoder.
 
 Source: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
-(self-attention is permutation equivariant). In an encoder with absolute position embeddings, equal positions add the
-same vector to every token.
+(self-attention is permutation equivariant).
 """
 
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ D_MODEL = 8
 
 
 def order(picture, answered: bool) -> None:
-    """The contexts of words in two orders, with and without positions and a mask."""
+    """Draw the contexts of words in two orders, with and without positions and a mask."""
     published = {"order.words": "dog bites man"}
     for key, value in published.items():
         st.session_state.setdefault(key, value)
@@ -76,9 +75,9 @@ def _on_encoder() -> None:
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """Attention over the words as they are and in reverse; positions: a vector is added at each place before projecting."""
+    """The traces of the words, and of the words in reverse. positions: True, add a vector at each place before projecting."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
-    if positions:  # half as long as a word: longer ones decide the scores alone, and a row has one weight
+    if positions:  # half as long as a word's: longer ones would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
     matrices = _random(0, 3, D_MODEL, D_MODEL)
     mask = causal_mask(len(words)) if causal else None
@@ -92,9 +91,9 @@ def _random(seed: int, *shape: int) -> Tensor:
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
-    """The word's last vector in both sentences, with the encoder's positions, and with position 0 for every token.
+    """The word's last vectors in both sentences, with the encoder's positions, and with position 0 for every token.
 
-    `word` must be in both. ValueError where the encoder takes no positions, or the sentences differ in their tokens.
+    Raises ValueError if a sentence lacks the word, the encoder takes no positions, or the sentences have other tokens.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
     ids = [each.sentence.ids for each in placed]
