@@ -42,7 +42,7 @@ SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
-HINT = "The strongest word is marked. Click any word to hide it."
+HINT = "Click any word to hide it."
 
 
 def main_view(
@@ -215,8 +215,10 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
-    if pair.senses:
-        moves = f"moves {_percent(share)} of the gap toward {pair.senses[1 - side]}"
+    if pair.senses and pair.senses[0] != pair.senses[1]:
+        moves = f"moves {_percent(share)} of the gap from {pair.senses[side]} to {pair.senses[1 - side]}"
+    elif pair.senses:
+        moves = f"moves {_percent(share)} of the gap to its other senses"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -246,14 +248,15 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    means = f'Hidden: "{_word(pair)}" can\'t attend to it in any head of {_short_name(encoder)}.'
+    named_word = f'"{pair.words[found[0]][found[1]].label}"' if found else "it"
+    means = f'Hidden: "{_word(pair)}" can\'t attend to {named_word} in any head of {_short_name(encoder)}.'
     if pair.senses is None:
         return [means, *_notes(pair)]
     lines = [
         f"{_then(pair, *found)} Measured on these two sentences only."
         if found
         else "The clue may be spread over several words.",
-        f"{means} 100{NBSP}% is the distance between the two senses' averages.",
+        f"{means} The gap lies between the two senses' averages.",
         *_notes(pair),
     ]
     if over_many is None and found:
