@@ -120,7 +120,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=HINT if leading_words(pair) else "", beyond=_beyond(encoder, pair, over_many),
+        hint=_hint(pair, named), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -271,11 +271,23 @@ def _below(
     return lines
 
 
+def _hint(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
+    """What a click does, and the sentence that has no named word beside one that has."""
+    if not leading_words(pair):
+        return ""
+    without = [name for name, own in zip("AB", named) if not own]
+    if pair.senses is None or len(without) != 1:
+        return HINT
+    return f'{HINT} In {without[0]} no word moves "{_word(pair)}" further than noise.'
+
+
 def _then(pair: HiddenPair, side: int, at: int) -> str:
     """Say if the word lies nearer to its other sense with this word hidden."""
-    if pair.places[side] + float(pair.share[side][at]) > 0.5:
+    place, share = pair.places[side], float(pair.share[side][at])
+    if place + share > 0.5:
         return "It crosses over to the other sense."
-    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense.'
+    start = ": it starts beyond its own sense's average" if share > 0.5 else ""
+    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense{start}.'
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def test_the_heads_are_folded_until_they_are_asked_for(open_way):
     summary, cell = page.locator("summary"), page.locator(".cell").first
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
-    most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head}"
+    most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
     said = f'"river" hidden in one head alone: at most {most}'
     expect(summary).to_have_text(f"Through which heads?{said}")
     expect(cell).to_be_hidden()

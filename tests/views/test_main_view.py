@@ -274,6 +274,7 @@ def test_below_and_beyond(made, reports):
         "77 % when the most telling word is hidden."
     )
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
+    assert panel.live.data["hint"] == 'Click any word to hide it. In B no word moves "bank" further than noise.'
     star = made("star")[1].live.data
     spread = "The clue may be spread over several words."
     assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star").replace('"river"', "it")]
@@ -291,10 +292,17 @@ def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
 
 def test_a_word_that_crosses_over(encoder, made, reports):
     pair, _ = made("bank")
-    crossing = replace(pair, places=(0.3, pair.places[1]))
     means = sense_means(encoder, LABELLED, "bank")
-    panel = put_together(encoder, crossing, [], means=means, over_many=reports["hidden_words"])
-    assert panel.live.data["below"][0].startswith("It crosses over to the other sense. Measured on")
+
+    def said(place, factor=1):
+        moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
+        panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
+        return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
+
+    assert said(0.3) == "It crosses over to the other sense."
+    stays = 'Even so, "bank" doesn\'t cross over to the other sense'
+    assert said(-0.1) == f"{stays}."
+    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

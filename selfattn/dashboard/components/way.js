@@ -307,7 +307,8 @@ function headsPart(view) {
   function most(values, side, at) {
     const head = values.indexOf(Math.max(...values));
     const { level } = view.data.heads;
-    const noise = values[head] < level || view.share(side, at) < view.data.way?.level ? ": noise" : "";
+    const small = values[head] < level || view.share(side, at) < view.data.way?.level;
+    const noise = small ? ": noise" : level === null ? "" : ` (noise: ${percent(level)})`;
     const gap = view.data.way?.between === "senses" ? "gap" : "way";
     const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
     return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} of the ${gap}, in ${name}${noise}`;

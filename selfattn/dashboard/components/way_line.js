@@ -103,7 +103,7 @@ function linePart(view) {
 
   function dotsKey(way) {
     return way.dots.flat().length
-      ? `Dots: ${quoted(view.data.word)} in other sentences, coloured by their labelled sense.`
+      ? `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average.`
       : "";
   }
 
