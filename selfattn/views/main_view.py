@@ -42,7 +42,7 @@ SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
-HINT = "The strongest word is marked. Click any word to hide it."
+HINT = "Click any word to hide it."
 
 
 def main_view(
@@ -120,7 +120,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=HINT if leading_words(pair) else "", beyond=_beyond(encoder, pair, over_many),
+        hint=_hint(pair, named), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -215,8 +215,10 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
-    if pair.senses:
-        moves = f"moves {_percent(share)} of the gap toward {pair.senses[1 - side]}"
+    if pair.senses and pair.senses[0] != pair.senses[1]:
+        moves = f"moves {_percent(share)} of the gap from {pair.senses[side]} to {pair.senses[1 - side]}"
+    elif pair.senses:
+        moves = f"moves {_percent(share)} of the gap to its other senses"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -246,14 +248,15 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
-    means = f'Hidden: "{_word(pair)}" can\'t attend to it in any head of {_short_name(encoder)}.'
+    named_word = f'"{pair.words[found[0]][found[1]].label}"' if found else "it"
+    means = f'Hidden: "{_word(pair)}" can\'t attend to {named_word} in any head of {_short_name(encoder)}.'
     if pair.senses is None:
         return [means, *_notes(pair)]
     lines = [
         f"{_then(pair, *found)} Measured on these two sentences only."
         if found
         else "The clue may be spread over several words.",
-        f"{means} 100{NBSP}% is the distance between the two senses' averages.",
+        f"{means} The gap lies between the two senses' averages.",
         *_notes(pair),
     ]
     if over_many is None and found:
@@ -268,11 +271,23 @@ def _below(
     return lines
 
 
+def _hint(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
+    """What a click does, and the sentence that has no named word beside one that has."""
+    if not leading_words(pair):
+        return ""
+    without = [name for name, own in zip("AB", named) if not own]
+    if pair.senses is None or len(without) != 1:
+        return HINT
+    return f'{HINT} In {without[0]} no word moves "{_word(pair)}" further than noise.'
+
+
 def _then(pair: HiddenPair, side: int, at: int) -> str:
     """Say if the word lies nearer to its other sense with this word hidden."""
-    if pair.places[side] + float(pair.share[side][at]) > 0.5:
+    place, share = pair.places[side], float(pair.share[side][at])
+    if place + share > 0.5:
         return "It crosses over to the other sense."
-    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense.'
+    start = ": it starts beyond its own sense's average" if share > 0.5 else ""
+    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense{start}.'
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def test_the_main_flow(page, server):
     """The finding, both sentences, the way, heads and the limit are on the first screen; words and heads answer."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
-    expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the gap toward finance.')
+    expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the gap from riverside to finance.')
     limit = page.get_by_text("In general: in 768 labelled sentences")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
@@ -56,7 +56,7 @@ def test_the_main_flow(page, server):
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
     wait_until_idle(page)
     expect(finding(page)).to_contain_text(
-        'Hide "elephant", and "trunk" moves 49\u00a0% of the gap toward car compartment'
+        'Hide "elephant", and "trunk" moves 49\u00a0% of the gap from elephant nose to car compartment'
     )
 
 

@@ -76,7 +76,10 @@ def test_every_share_is_written(open_way, name):
         shares = [each["share"] for each in others]
         said = ["not run" if share is None else f"{percent(share)} of the way" for share in shares]
         assert labels == [f"{each['text']}: {share}" for each, share in zip(others, said)]
-        shown = side["named"] or [side["leader"]]
+        above = page.locator("svg.line .much").nth(i).text_content()
+        if above:
+            assert above == next(percent(each["share"]) for each in others if each["at"] == side["leader"])
+        shown = set(side["named"] or [side["leader"]]) - ({side["leader"]} if above else set())
         beneath = page.locator(f".sentence.{'ab'[i]} .number:not(:empty)").all_text_contents()
         assert beneath == [
             percent(each["share"]) + doubt(each["share"], data["way"]["level"])
@@ -85,11 +88,24 @@ def test_every_share_is_written(open_way, name):
         ]
 
 
+def test_a_share_is_told_once_on_its_arrow_or_under_its_word(open_way):
+    page = open_way(VARIANTS["bank"], 1100)
+    above, beneath = page.locator("svg.line .much"), page.locator(".number:not(:empty)")
+    expect(above).to_have_text([percent(0.436), percent(0.199)])
+    expect(beneath).to_have_count(0)
+    word(page, "sat").click()  # the arrow tells of "sat" now
+    expect(beneath).to_have_text([percent(0.436)])
+    page.set_viewport_size({"width": 328, "height": 900})
+    settle(page)
+    expect(above).to_have_text(["", ""])
+    expect(beneath).to_have_text([percent(0.436), f"{percent(0.199)}, noise"])
+
+
 def test_the_finding_has_the_colours_of_the_pictures(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
-        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side b", "finance"],
+        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side a", "riverside"], ["side b", "finance"],
     ]  # fmt: skip
     page = open_way(VARIANTS["star"])
     assert page.locator(".finding span").count() == 0
@@ -183,8 +199,8 @@ def test_a_click_hides_and_a_second_shows(open_way):
 
 def test_a_hidden_word_is_named_under_the_sentences(open_way):
     page = open_way(VARIANTS["bank"])
-    state = page.locator(".sentences > .small")
-    expect(state).to_have_text("The strongest word is marked. Click any word to hide it.")
+    state = page.locator(".hint")
+    expect(state).to_have_text('Click any word to hide it. An arc leads from a word that moves "bank".')
     word(page, "river").click()
     word(page, "loan", 1).click()
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
@@ -192,7 +208,7 @@ def test_a_hidden_word_is_named_under_the_sentences(open_way):
 
 def test_a_share_just_above_the_level_says_so(open_way):
     data = way_data(shares=({"river": 0.229}, {"loan": 0.231}))
-    beneath = open_way(data).locator(".number:not(:empty)")
+    beneath = open_way(data, 328).locator(".number:not(:empty)")
     expect(beneath).to_have_text([f"{percent(0.229)}, just above noise", percent(0.231)])
 
 
@@ -203,7 +219,7 @@ def test_the_heads_are_folded_until_they_are_asked_for(open_way):
     summary, cell = page.locator("summary"), page.locator(".cell").first
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
-    most = f"{percent(max(effects))} (layer {layer}, head {head}; under {percent(0.06)} is noise)"
+    most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
     said = f'"river" hidden in one head alone: at most {most}'
     expect(summary).to_have_text(f"Through which heads?{said}")
     expect(cell).to_be_hidden()
@@ -326,9 +342,8 @@ def test_guess_shows_nothing_until_a_click(open_way):
     word(page, "of").click()
     assert page.evaluate("sent") == [["guess", [0, 4]]]
     page.evaluate("data => { show(data); }", VARIANTS["guessed"])
-    expect(page.locator(".number:not(:empty)")).to_have_text(
-        [f"your guess: {percent(0.16)}", percent(0.436), f"{percent(0.199)}, noise"]
-    )
+    expect(page.locator(".number:not(:empty)")).to_have_text([f"your guess: {percent(0.16)}"])
+    expect(page.locator("svg.line .much")).to_have_text([percent(0.436), percent(0.199)])
     expect(page.locator(".arc")).to_have_count(1)
     assert focused(page) == "word 0 4"
 
@@ -353,7 +368,8 @@ def test_the_first_screen_ends_with_the_folded_heads(open_way):
 
 def test_a_share_that_is_printed_like_the_level_has_a_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
-    expect(open_way(data).locator(".sentence.b .number:not(:empty)")).to_have_text("21.0\u00a0%, noise")
+    expect(open_way(data, 328).locator(".sentence.b .number:not(:empty)")).to_have_text("21.0\u00a0%, noise")
+    expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
 def test_arcs_stay_within_a_line(open_way):
@@ -374,8 +390,8 @@ def test_both_looks_can_be_read(open_way, scheme, ink, paper):
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"
     for part in (
-        ".number >> nth=0",
-        ".named .number",
+        ".much.named",
+        ".much >> nth=1",
         ".chosen .ink >> nth=0",
         ".chosen .ink >> nth=1",
         ".small >> nth=0",

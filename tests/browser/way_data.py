@@ -92,9 +92,9 @@ def way_data(
     dots = DOTS if between == "senses" else ((), ())
     return {
         "version": 1, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
-        "finding": finding or 'Hide "river", and "bank" moves 44 % of the gap toward finance.',
+        "finding": finding or 'Hide "river", and "bank" moves 44 % of the gap from riverside to finance.',
         "below": ["Even so, it doesn't cross over to the other sense. Measured on these two sentences only."],
-        "hint": "" if guess else "The strongest word is marked. Click any word to hide it.",
+        "hint": "" if guess else "Click any word to hide it.",
         "beyond": {
             "text": "On 768 sentences of 32 words, the most telling word alone is enough for the right sense in 89 %"
             " (all words 92 %, guessing 50 %).",

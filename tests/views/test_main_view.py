@@ -23,7 +23,7 @@ from selfattn.views.way_data import whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward finance.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the gap from riverside to finance.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -110,7 +110,7 @@ def test_a_share_at_the_level_is_named(made, reports):
     for share, said in (
         (
             torch.tensor(level),
-            'Hide "cameras", and "star" moves 21 % of the gap toward distant sun.',
+            'Hide "cameras", and "star" moves 21 % of the gap from famous performer to distant sun.',
         ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
@@ -261,7 +261,7 @@ def test_chance_is_said_of_each_word(made, reports):
 def test_below_and_beyond(made, reports):
     _, panel = made("bank")
     hidden = (
-        "Hidden: \"bank\" can't attend to it in any head of all-MiniLM-L6-v2. 100 % is the distance between the two senses' "
+        'Hidden: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2. The gap lies between the two senses\' '
         "averages."
     )
     stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
@@ -274,18 +274,35 @@ def test_below_and_beyond(made, reports):
         "77 % when the most telling word is hidden."
     )
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
+    assert panel.live.data["hint"] == 'Click any word to hide it. In B no word moves "bank" further than noise.'
     star = made("star")[1].live.data
     spread = "The clue may be spread over several words."
-    assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star")]
-    assert star["hint"] == "The strongest word is marked. Click any word to hide it." and star["beyond"] == beyond
+    assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star").replace('"river"', "it")]
+    assert star["hint"] == "Click any word to hide it." and star["beyond"] == beyond
+
+
+def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
+    pair, _ = made("bank")
+    alike = replace(pair, senses=("riverside", "riverside"))
+    assert (
+        plain(finding(alike, ([pair.top[0]], []), 0.21))
+        == 'Hide "river", and "bank" moves 44 % of the gap to its other senses.'
+    )
 
 
 def test_a_word_that_crosses_over(encoder, made, reports):
     pair, _ = made("bank")
-    crossing = replace(pair, places=(0.3, pair.places[1]))
     means = sense_means(encoder, LABELLED, "bank")
-    panel = put_together(encoder, crossing, [], means=means, over_many=reports["hidden_words"])
-    assert panel.live.data["below"][0].startswith("It crosses over to the other sense. Measured on")
+
+    def said(place, factor=1):
+        moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
+        panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
+        return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
+
+    assert said(0.3) == "It crosses over to the other sense."
+    stays = 'Even so, "bank" doesn\'t cross over to the other sense'
+    assert said(-0.1) == f"{stays}."
+    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

@@ -85,7 +85,7 @@ with page.beside:
     guess.show(found)
 show_part("figure", lambda: show_figure(encoder, way))
 if not asked:  # what follows gives the answer away
-    st.subheader("The chosen head", anchor=False)
+    st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, pair, way))
     if encoder.recomputable:

@@ -16,6 +16,7 @@ class WayView extends View {
     if (data.key !== this.data?.key) {
       const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
+      this.onLine = [null, null]; // by side: the word whose share the line tells
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
@@ -38,12 +39,13 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
+  /** From the last part to the first: the line settles which numbers the sentences have to tell. */
   paint() {
-    for (const part of this.parts) part.paint?.();
+    for (const part of this.parts.toReversed()) part.paint?.();
   }
 
   layOut() {
-    if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
+    if (this.root.clientWidth) for (const part of this.parts.toReversed()) part.layOut?.();
   }
 
   /** The word of a side that the way shows hidden: the one that is, else the leading one. */
@@ -53,6 +55,13 @@ class WayView extends View {
 
   share(side, at) {
     return this.byAt[side].get(at)?.share ?? null;
+  }
+
+  /** A word's share as it is printed: with a decimal where it would seem to reach the noise level. */
+  printed(side, at) {
+    const [share, level] = [this.share(side, at), this.data.way?.level];
+    const value = percent(share);
+    return share < level && value === percent(level) ? `${decimal(100 * share, 1)}\u00a0%` : value;
   }
 
   text(side, at) {
@@ -135,13 +144,14 @@ function splitAt(text, sought) {
 function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
-  const hint = element("p", "small");
+  const hint = element("p", "hint");
+  let arcs = ""; // what they mean, where there is one
   const paint = () => {
     sides.forEach((side) => side.paint());
     const hidden = [0, 1]
       .filter((side) => view.hidden[side] !== null)
       .map((side) => view.text(side, view.hidden[side]));
-    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint);
+    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint + arcs);
   };
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
@@ -149,6 +159,10 @@ function sentencesPart(view) {
     const all = sides.map((side) => side.arcs());
     const rooms = all.map(({ room, first }) => (first ? room : 0));
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
+    arcs = all.some(({ found }) => found.length)
+      ? ` An arc leads from a word that moves ${quoted(view.data.word)}.`
+      : "";
+    paint();
   };
   const node = element("div", "sentences", [...nodes, hint]);
   return { node, paint, layOut };
@@ -215,7 +229,6 @@ function sentencePart(view, side) {
       ]);
     });
     lines.replaceChildren(...paths);
-    paint();
   }
 
   const paint = () => {
@@ -245,7 +258,6 @@ function wordNode(view, side, word) {
     const doubt = noise ? ", noise" : named && share < way?.level + CLOSE ? ", just above noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
-    const printed = noise && value === percent(way.level) ? `${decimal(100 * share, 1)}\u00a0%` : value;
     const said = share === null ? value : `${value} of the way`;
     flag(node, { named, leader, hidden });
     assign(node, "aria-pressed", hidden);
@@ -253,7 +265,8 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    write(number, mine ? `your guess: ${value}` : named || leader ? printed + doubt : "");
+    const told = (named || leader) && view.onLine[side] !== at ? view.printed(side, at) + doubt : "";
+    write(number, mine ? `your guess: ${value}` : told);
   }
   return { word, node, paint };
 }
@@ -294,9 +307,11 @@ function headsPart(view) {
   function most(values, side, at) {
     const head = values.indexOf(Math.max(...values));
     const { level } = view.data.heads;
-    const noise = level === null ? "" : `; under ${percent(level)} is noise`;
-    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}${noise}`;
-    return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} (${name})`;
+    const small = values[head] < level || view.share(side, at) < view.data.way?.level;
+    const noise = small ? ": noise" : level === null ? "" : ` (noise: ${percent(level)})`;
+    const gap = view.data.way?.between === "senses" ? "gap" : "way";
+    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
+    return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} of the ${gap}, in ${name}${noise}`;
   }
 
   function paint() {

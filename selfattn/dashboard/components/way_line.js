@@ -1,8 +1,10 @@
 /* The way: one line between the two senses (or sentences), with A and B as they are and with a word hidden. */
 
-const MARK = 12; // radius
+const MARK = 14; // radius
 const SPACE = 8; // between labels
-const ROW = 60; // where A and B would meet, B has a row of its own
+const ROW = 66; // where A and B would meet, B has a row of its own
+const DOT = 6; // radius
+const TENTHS = 10; // ticks of the gap
 
 /** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
 function spread(labels, width) {
@@ -25,21 +27,35 @@ function sideMarks(name) {
   const dot = (kind) =>
     shape("g", `mark ${name.toLowerCase()} ${kind}`, [
       shape("circle", { r: MARK - 1, "stroke-dasharray": kind === "ghost" ? 3 : null }),
-      shape("text", { "text-anchor": "middle", y: 4.5 }, name),
+      shape("text", { "text-anchor": "middle", y: 5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", y: -9, width: 1, height: 18 }),
-    noise: shape("text", { class: "noise", "text-anchor": "middle", dy: 21 }, "noise"),
+    band: shape("rect", { class: "band", y: -11, width: 1, height: 22 }),
+    noise: shape("text", { class: "noise", "text-anchor": "middle", dy: 24 }, "noise"),
     much: shape("text", "label much"),
     stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
-    shaft: shape("rect", { class: "arrow", y: -1.5, width: 1, height: 3 }),
-    head: shape("path", { class: "arrow", d: "M0 0 l-10 -5.5 v11 z" }),
+    shaft: shape("rect", { class: "arrow", y: -2.5, width: 1, height: 5 }),
+    head: shape("path", { class: "arrow", d: "M0 0 l-13 -8 v16 z" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
     before: shape("text", "label", "as it is"),
     after: shape("text", "label"),
   };
+}
+
+/** Dots (`at`: pixels) from left to right, each on the lowest `level` on which it covers no other. */
+function swarm(ends, x) {
+  const last = []; // by level
+  return ends
+    .flatMap((sentences, end) => sentences.map((sentence) => ({ ...sentence, at: x(sentence.x), end })))
+    .sort((one, other) => one.at - other.at)
+    .map((dot) => {
+      const free = last.findIndex((at) => dot.at - at >= 2 * DOT);
+      const level = free < 0 ? last.length : free;
+      last[level] = dot.at;
+      return { ...dot, level };
+    });
 }
 
 function linePart(view) {
@@ -73,10 +89,11 @@ function linePart(view) {
       write(names[end], label);
       assign(names[end], "class", `name ${colour(way, end)}`);
     });
-    const first = ends.offsetHeight + 34 + MARK;
+    const first = ends.offsetHeight + 54 + MARK;
     const rows = [first, apart ? first : first + ROW];
-    const axis = rows[1] + 60;
-    drawn = { x, rows, axis, width, of };
+    const dots = swarm(way.dots, x);
+    const axis = rows[1] + 78 + 2 * DOT * Math.max(1, ...dots.map((dot) => dot.level));
+    drawn = { x, rows, axis, width, of, dots };
     assign(svg, "height", axis + 48);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
@@ -85,11 +102,13 @@ function linePart(view) {
   }
 
   function dotsKey(way) {
-    return way.dots.flat().length ? `Dots: ${quoted(view.data.word)} in other labelled sentences.` : "";
+    return way.dots.flat().length
+      ? `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average.`
+      : "";
   }
 
   function noiseKey(way) {
-    return `Grey bands: a move under ${percent(way.level)} may be noise.`;
+    return `Grey bands: moves under ${percent(way.level)} often go the wrong way too, so they may be noise.`;
   }
 
   /** The colour of an end; both grey where A and B are of one sense. */
@@ -100,18 +119,22 @@ function linePart(view) {
   function drawLine(way, axis) {
     const { x, width } = drawn;
     const [left, right, middle, foot] = [x(0), x(1), x(0.5), axis + 26];
-    const dots = way.dots
-      .flatMap((sentences, end) => sentences.map((sentence) => ({ ...sentence, end })))
-      .sort((one, other) => one.x - other.x)
-      .map(({ x: at, text, end }) => {
-        const said = { role: "img", "aria-label": text, "data-tip": text };
-        return shape("circle", { class: `dot ${colour(way, end)}`, cx: x(at).toFixed(1), cy: axis, r: 6, ...said });
+    const dots = drawn.dots.map(({ at, level, text, end }) => {
+      const place = { cx: at.toFixed(1), cy: axis - DOT - 2 * DOT * level, r: DOT - 0.5 };
+      return shape("circle", {
+        class: `dot ${colour(way, end)}`,
+        ...place,
+        role: "img",
+        "aria-label": text,
+        "data-tip": text,
       });
+    });
+    const ticks = Array.from({ length: TENTHS - 1 }, (_, i) => `M${x((i + 1) / TENTHS)} ${foot} v-5`);
     const gap = way.between === "senses" ? "gap" : "from A to B";
     const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
-      shape("path", { class: "rail bracket", d: `M${left} ${axis - 11} V${foot} H${right} V${axis - 11}` }),
+      shape("path", { class: "rail bracket", d: `M${left} ${axis} V${foot} H${right} V${axis} ${ticks.join(" ")}` }),
       shape(
         "text",
         { ...about, x: (left + right) / 2, y: foot + 16, "text-anchor": "middle" },
@@ -122,8 +145,9 @@ function linePart(view) {
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
     const average = (x, end) => shape("text", { class: `average ${colour(way, end)}`, x, y: foot + 16 }, "average");
-    still.append(average(left, 0), average(right, 1));
-    const high = axis + 18;
+    const halfway = shape("text", { class: "label halfway", x: middle, y: -6, "text-anchor": "middle" }, "halfway");
+    still.append(average(left, 0), average(right, 1), halfway);
+    const high = axis + 1;
     still.prepend(
       ...[0, 1].map((end) => {
         const [start, across] = end ? [middle + 1, width - middle - 1] : [0, middle - 1];
@@ -148,7 +172,7 @@ function linePart(view) {
     move(mark.noise, moved((way.level ?? 0) / 2), y);
     assign(mark.noise, "visibility", way.level === null ? "hidden" : null);
     assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
-    move(mark.shaft, from, y, sign * Math.max(0, length - 7));
+    move(mark.shaft, from, y, sign * Math.max(0, length - 10));
     move(mark.head, from + sign * length, y, sign);
     move(mark.solid, hidden ? to : from, y);
     move(mark.hollow, hidden ? from : to, y);
@@ -161,17 +185,21 @@ function linePart(view) {
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
-    write(mark.much, named ? percent(share) : "");
+    write(mark.much, share === null ? "" : view.printed(side, at));
+    flag(mark.much, { named });
     const label = (node, x) => ({ node, x, y });
     return [label(mark.before, from), label(mark.after, to + way.toward[side])];
   }
 
-  /** Write a share between the two labels above its arrow, where there is room. */
-  function placeShare(mark, labels) {
+  /** Write a share between the two labels above its arrow, where there is room; else its word in the sentence tells it. */
+  function placeShare(side, labels) {
+    const { much } = marks[side];
     const [left, right] = labels.toSorted((one, other) => one.left - other.left);
-    const [start, end, size] = [left.left + left.size, right.left, mark.getComputedTextLength()];
-    if (end - start < size + 2 * SPACE) write(mark, "");
-    move(mark, (start + end - size) / 2, labels[0].y - MARK - 2);
+    const [start, end, size] = [left.left + left.size, right.left, much.getComputedTextLength()];
+    const fits = much.textContent && end - start >= size + 2 * SPACE;
+    if (!fits) write(much, "");
+    view.onLine[side] = fits ? view.drawn(side) : null;
+    move(much, (start + end - size) / 2, labels[0].y - MARK - 2);
   }
 
   function paint() {
@@ -186,7 +214,7 @@ function linePart(view) {
       spread(row, width);
       for (const label of row) move(label.node, label.left, y - MARK - 7);
     }
-    sides.forEach((own, side) => marks[side].much.textContent && placeShare(marks[side].much, own));
+    sides.forEach((own, side) => placeShare(side, own));
   }
 
   return { node: element("div", "way-line", [ends, svg, key]), paint, layOut };
