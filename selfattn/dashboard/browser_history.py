@@ -62,7 +62,8 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 def one_entry_a_page(style: str) -> None:
     """Call once in the frame, first of all, with its style. Nothing in the script is a visitor's; it leaves the page."""
-    restore_address()
+    if came_back():
+        restore_address()
     with st.container(key="history"):
         st.html(style + _SCRIPT, unsafe_allow_javascript=True)
 

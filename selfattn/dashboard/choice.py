@@ -1,14 +1,13 @@
 """A visitor's choice: a word in two sentences and, if asked for, in a control."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """The shared word in sentence A, in sentence B and, where the control sentence has it, in the control."""
 
     first: PlacedWord[Encoding]
@@ -26,16 +25,6 @@ class Pair:
         return ("A", self.first), ("B", self.second)
 
     @property
-    def all(self) -> tuple[PlacedWord[Encoding], ...]:
-        """The word in A, B and, where there is one, the control."""
-        return (self.first, self.second) if self.control is None else (self.first, self.second, self.control)
-
-    @property
-    def with_control(self) -> tuple[PlacedWord[Encoding], PlacedWord[Encoding], PlacedWord[Encoding] | None]:
-        """The word in A, B and the control, None where there is none."""
-        return self.first, self.second, self.control
-
-    @property
     def key(self) -> tuple[Hashable, ...]:
         """The cache key of results about it."""
-        return tuple(word.key for word in self.all)
+        return tuple(word.key for word in self if word)

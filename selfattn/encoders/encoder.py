@@ -333,12 +333,12 @@ class Encoder(TextReader):
         """The patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
-    @property
+    @cached_property
     def recomputable(self) -> bool:
         """Measured at load: every layer is recorded, and the kernel's weights are the model's own."""
         return not self.reason
 
-    @property
+    @cached_property
     def patchable(self) -> bool:
         """Measured at load: heads' outputs can be replaced and removed."""
         return not self.patch_reason

@@ -162,12 +162,12 @@ class TextReader:
             raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
         return positions
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The name to show: a folder's own, without its path; its repository in the Hub's cache; a Hub id as it is."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
-    @property
+    @cached_property
     def reader(self) -> str:
         """Identifies its tokeniser: the digest of the tokeniser's file, or else the name."""
         return self.files.get("tokenizer.json", self.name)
