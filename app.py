@@ -13,7 +13,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
 from selfattn.dashboard.navigation import entry_at, menu
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
-from selfattn.dashboard.while_loading import check_stored_figure, show_stored_figure
+from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
 
 # An arrow from A's dot to B's: one word moves another.
@@ -69,7 +69,7 @@ def show() -> None:
     # aren't redrawn.
     news = st.container(key="news")
     with news:
-        stored = None if page.url_path else show_stored_figure()
+        stored = None if page.url_path or loaded() else show_stored_figure()
     # Import late: these modules load slowly, and the frame appears first.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
@@ -93,6 +93,8 @@ def show() -> None:
         finally:
             if stored and not this_page().panels:  # the page ended before it drew its figure
                 stored.empty()
+            for draw in this_page().later:
+                draw()
             note_in_address(this_page().address)
             show_download(end_page())
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+PREFIX = "SELFATTN_"
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -48,14 +49,13 @@ class Settings:
         Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that is no
         setting, because only the person who started the program can correct it.
         """
-        known = {variable(each.name) for each in fields(cls)}
         for name, text in os.environ.items():
-            if name.startswith(variable("")) and text.strip() and name not in known:
+            if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:
                 raise SystemExit(
                     f"{name} is no setting, or no longer one. Unset it; docs/operating.md lists the settings."
                 )
-        given = {each.name: os.environ.get(variable(each.name), "").strip() for each in fields(cls)}
-        return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
+        given = {each: os.environ.get(name, "").strip() for name, each in VARIABLES.items()}
+        return cls(**{each.name: _parsed(each, text) for each, text in given.items() if text})
 
 
 def forbid_the_hub() -> None:
@@ -66,7 +66,10 @@ def forbid_the_hub() -> None:
 
 def variable(name: str) -> str:
     """Return the name of a field's variable: SELFATTN_MAX_ROWS for max_rows."""
-    return f"SELFATTN_{name.upper()}"
+    return f"{PREFIX}{name.upper()}"
+
+
+VARIABLES = {variable(each.name): each for each in fields(Settings)}
 
 
 def _parsed(setting, text: str) -> Any:

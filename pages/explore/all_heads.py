@@ -56,7 +56,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     name: "A" or "B", or "" for both as one text.
     """
     encoder, pair = page.encoder, page.pair
-    sides = dict(zip(("A", "B", "control"), pair.all))
+    sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
     # Two segments are one text, so there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())

@@ -22,7 +22,7 @@ from selfattn.analysis.gradients import LEADING, SAME, gradients
 from selfattn.analysis.sense_means import SenseMeans, WayBetweenSenses, sense_means
 from selfattn.analysis.targets import Along, Target
 from selfattn.encoders.capture import Head, Hide, LayerRecording
-from selfattn.encoders.encoder import Encoder, Progress, followed, silent
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
@@ -30,6 +30,7 @@ from selfattn.words import Word
 
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
 MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
+PADDING = 32  # tokens; passes of their own take less time than more of it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,6 +81,7 @@ class _Side:
     words: tuple[Word, ...]
     states: Tensor  # (n + 1, n_layers + 1, d_model): of the word, nothing hidden first; NaN where not run
     by_head: Tensor  # (n, n_layers, n_heads): by gradient; NaN where it isn't known
+    unit: Tensor  # (d_model,) float64: the last state with nothing hidden
     way: Tensor | None = None  # (d_model,)
 
     @classmethod
@@ -89,17 +91,13 @@ class _Side:
         states = torch.full((len(words) + 1, encoder.n_layers + 1, encoder.d_model), torch.nan)
         states[0] = torch.stack([encoding.vector(layer, word.positions) for layer in range(encoder.n_layers + 1)])
         by_head = torch.full((len(words), encoder.n_layers, encoder.n_heads), torch.nan)
-        return cls(PlacedWord(encoding, word.positions), words, states, by_head)
+        unit = normalize(states[0, -1].double(), dim=-1)
+        return cls(PlacedWord(encoding, word.positions), words, states, by_head, unit)
 
     @property
     def units(self) -> Tensor:
         """(n + 1, n_layers + 1, d_model) float64."""
         return normalize(self.states.double(), dim=-1)
-
-    @property
-    def unit(self) -> Tensor:
-        """The last, with nothing hidden: (d_model,)."""
-        return self.units[0, -1]
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
         """Fill in the states with each of these words hidden."""
@@ -165,12 +163,13 @@ def hidden_pair(
     except NotRecomputable as error:
         notes.append(f"Heads have no shares: {error}")
     wanted = [side.to_run(heads) for (side, _), heads in zip(asked, by_head)]
-    for at, side in enumerate(followed(sides, progress)):
+    for at, side in enumerate(sides):
         side.run(encoder, sorted(set().union(*(own for own, (of, _) in zip(wanted, asked) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
             )
+        progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
     for other in c:
         own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
@@ -259,15 +258,16 @@ def _ways(
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
     """What hiding each other word from a word, in one head alone, does to its target, by gradient: (n, n_layers, n_heads) each.
 
-    In one backward pass where padding doesn't change the encoder's numbers. To first order in what the head hands the word's
-    positions: its gradient times the change there, which is exact. Sums over heads fall short of hiding in all heads at once,
-    by a fifth to nine tenths in the pairs of "bank". Raises NotRecomputable where the encoder can't be differentiated.
+    In one backward pass where padding doesn't change the encoder's numbers and saves time. To first order in what the head hands
+    the word's positions: its gradient times the change there, which is exact. Sums over heads fall short of hiding in all heads
+    at once, by a fifth to nine tenths in the pairs of "bank". Raises NotRecomputable where the encoder can't be differentiated.
     """
-    if encoder.equal_lengths and len(words) > 1:
-        return [hidden_by_head(encoder, [word], [target])[0] for word, target in zip(words, targets)]
     placed = [encoder.placed(word) for word in words]
     if not placed:
         return []
+    lengths = [len(word.sentence.ids) for word in placed]
+    if len(words) > 1 and (encoder.equal_lengths or max(lengths) * len(words) - sum(lengths) > PADDING):
+        return [hidden_by_head(encoder, [word], [target])[0] for word, target in zip(placed, targets)]
     found = gradients(encoder, placed, lambda states: sum(t.of(own) for t, own in zip(targets, states))[None])
     shares = []
     for word, own in zip(placed, found):

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -25,7 +24,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.main_view import chosen, leading_words, measured, put_together
+from selfattn.views.main_view import leading_words, measured, put_together
 from selfattn.words import fold
 
 T = TypeVar("T")
@@ -42,14 +41,11 @@ def panel_of(
     way: str = SENSES,
     *,
     hidden: Hidden = (None, None),
-    head: int | None = None,
     guess: bool = False,
-    guessed: tuple[int, int] | None = None,
-    code: str = "",
 ) -> Panel:
     """Return the pair's panel. Its heads are by gradient until `complete` has run them, which takes most of the time.
 
-    hidden, head, guessed: as in `chosen`; guess: as in `put_together`. code: the lines that compute it.
+    hidden: the words whose heads are run besides. guess: as in `put_together`.
     """
     found, means = hidden_of(encoder, pair, way), means_of_senses(encoder, pair.word) if way == SENSES else None
     leading = leading_words(found)
@@ -58,7 +54,7 @@ def panel_of(
     many, profiles = over_many(encoder, pair.word), stored_report(HeadProfiles, encoder)
     exact = tuple(each.exact for each in heads)
     key = ("panel", pair.key, way, labels_key(encoder, pair.word), (*wanted,), exact, many is not None, guess)
-    panel = cached(
+    return cached(
         encoder,
         key,
         lambda _: put_together(
@@ -66,13 +62,11 @@ def panel_of(
             profiles=profiles and profiles.report, guess=guess,
         ),
     )  # fmt: skip
-    return replace(chosen(panel, hidden, head, guessed), code=code)
 
 
-def leading_head_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Head:
-    """Return the head that the figure shows first."""
-    live = panel_of(encoder, pair, way).live
-    return encoder.all_heads[live.data["chosen"]["head"] if live else 0]
+def leading_head_of(encoder: Encoder, panel: Panel) -> Head:
+    """Return the head that a pair's figure shows first."""
+    return encoder.all_heads[panel.live.data["chosen"]["head"] if panel.live else 0]
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
@@ -83,7 +77,7 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
     """
     found = hidden_of(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads_of_word(encoder, pair, found, way, at, run=False).exact]
-    if not missing or not _can(encoder) or not alone():
+    if not missing or encoder.one_head_reason or not alone():
         return False
     for at in missing:
         _heads_of_word(encoder, pair, found, way, at, run=True)
@@ -181,8 +175,8 @@ def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
     """Hide each other word of the pair in turn, and measure how far the chosen word moves."""
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
     labels = None if means is None else labels_key(encoder, pair.word)
-    make = lambda progress: measured(encoder, *pair.with_control, means, progress, _changed)  # noqa: E731
-    short = all(len(side.sentence.tokens) <= SHORT for _, side in pair.sides)
+    make = lambda progress: measured(encoder, *pair, means, progress, _changed)  # noqa: E731
+    short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
     return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
 
@@ -198,7 +192,7 @@ def _heads_of_word(
     """Return a word's heads: run if `run` is set or they were run before, else by gradient."""
     labels = None if found.senses is None else labels_key(encoder, pair.word)
     key, (side, number) = ("heads of", pair.key, labels, at), at
-    measured = _can(encoder) and bool(found.share[side][number].isfinite())
+    measured = not encoder.one_head_reason and bool(found.share[side][number].isfinite())
     if measured and (run or is_cached(encoder, key)):
         make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress, changed=_changed)  # noqa: E731
         return _shown_above(encoder, key, make, f'Hiding "{found.words[side][number].label}" in each head alone ...')
@@ -211,10 +205,6 @@ def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T],
     with nullcontext() if news is st else news:  # without the frame, show it in place
         said = "" if is_cached(encoder, key) else title
         return cached(encoder, key, make, said, costly)
-
-
-def _can(encoder: Encoder) -> bool:
-    return not (encoder.hide_reason or encoder.one_head_reason)
 
 
 def over_many(encoder: Encoder, word: str) -> HiddenWordsReport | None:

@@ -62,7 +62,8 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 def one_entry_a_page(style: str) -> None:
     """Add the script and the frame's style. Call it first in the frame. The script removes itself and has no visitor's text."""
-    restore_address()
+    if came_back():
+        restore_address()
     with st.container(key="history"):
         st.html(style + _SCRIPT, unsafe_allow_javascript=True)
 

@@ -38,6 +38,6 @@ def folder_path(name: str, base: Path | None = None) -> str:
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
     """Lines that set `encoder`, and the pair's `a`, `b`, `control`, `word` and `at`."""
-    texts = ", ".join(repr(side and side.sentence.text) for side in pair.with_control)
+    texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

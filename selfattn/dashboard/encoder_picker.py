@@ -48,7 +48,8 @@ def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; if it can't be loaded, the bundled one."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
-        _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
+        if session.LINKED_TO.of(session.MODEL).get():
+            _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
         show_error(error)
@@ -59,7 +60,7 @@ def current_encoder() -> Encoder:
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.title}.")
     named = (name, revision) != (offered_encoders()[0][0], "")
-    note_identity("content", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
+    note_identity("content", encoder, lambda: _not_had(session.MODEL, "other") or short_name(name) * named, named)
     return encoder
 
 
@@ -90,15 +91,14 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
             place.text(f"{for_visitors(stage, name)} ...")
 
         try:
-            with _loading:
+            with page_lent(), _loading:
                 encoder = load_encoder(name, revision=revision, device=device, dtype=dtype, report=report)
         finally:
             place.empty()
         return replace(encoder, around=threads_for)
 
     try:
-        with page_lent():
-            return _kept((name, revision, device, dtype), make)
+        return _kept((name, revision, device, dtype), make)
     except LoadError as error:
         raise LoadError(for_visitors(str(error), name)) from None
 
@@ -181,11 +181,12 @@ def pick_encoder() -> tuple[str, str, str, str]:
             if devices[1:]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
-    _note_link(session.MODEL, name, revision)
-    names = {*map(short_name, options), *options}
-    _say_not_offered(session.MODEL, names, short_name(name), "encoder", _not_had(session.MODEL, "other"))
-    _say_not_offered("device", ["auto", *devices], device, "device")
-    _say_not_offered("dtype", DTYPES, dtype, "precision")
+    if session.LINK.get() or session.LINKED_TO.of(session.MODEL).get():
+        _note_link(session.MODEL, name, revision)
+        names = {*map(short_name, options), *options}
+        _say_not_offered(session.MODEL, names, short_name(name), "encoder", _not_had(session.MODEL, "other"))
+        _say_not_offered("device", ["auto", *devices], device, "device")
+        _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
 
 
@@ -271,5 +272,5 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     except LoadError as error:
         show_error(error)
         second = None
-    note_identity("second_content", second, _not_had(session.SECOND, "second_other") or short_name(name))
+    note_identity("second_content", second, lambda: _not_had(session.SECOND, "second_other") or short_name(name))
     return second

@@ -51,6 +51,7 @@ class Page:
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # parameters of its address that no widget binds
+    later: list[Callable[[], None]] = field(default_factory=list)  # draw what can come after the page's pictures
 
 
 def end_page() -> Page:
@@ -112,7 +113,6 @@ def show_panel(
     figure whose data change (without it, the old figure stays below the new one until the run ends). choose, states: as in
     `show_live`. first: "Download" lists it before all others. method: True, say how it was measured.
     """
-    note_panel(panel, first)
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
     if panel.live and panel.live.component == "heads":
@@ -123,6 +123,7 @@ def show_panel(
         spec = panel.picture(current_look())
         width: Any = "stretch" if spec.get("width") == "container" else "content"
         st.vega_lite_chart(with_tables(spec), theme=None, key=key, width=width, alt=panel.alt)
+    note_panel(panel, first)
     if panel.note:
         say(panel.note)
     if panel.method and method:

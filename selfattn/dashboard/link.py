@@ -75,7 +75,7 @@ def keep_identity(key: str) -> None:
         this_page().address[each] = linked(each) or None
 
 
-def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool = True) -> None:
+def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
     """Keep the start of the encoder's content in the address, and warn if the link was made with another encoder.
 
     An older link has the start of the weights' digest only; if that agrees, a note says what it leaves open.
@@ -83,21 +83,21 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool
     name for its encoder, or "". named: True if the address names this encoder; if not, the title follows the content, except
     for the bundled encoder, which every server knows.
     """
-    keep_identity(key)
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key
     if encoder is None:
+        keep_identity(key)
         st.session_state.setdefault(session.INSTEAD, {}).setdefault(by, "")
         return
     what, own, bundled = "sha256", encoder.content, BUNDLED_CONTENT
     if by == older:
         what, own, bundled = "weights' sha256", encoder.digest, BUNDLED_DIGESTS["model.safetensors"]
     begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
-    if by == older and start == begins:
+    if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
             st.info(literal(f"{OLD_LINK} begins {begins}). {LEFT_OPEN}"), icon=":material/link:")
-    else:
-        made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for or "another encoder")
+    elif linked(by):
+        made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")
         say_what_is_missing(
             by,
             [linked(by)] if start == begins else [],
@@ -106,6 +106,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: str, named: bool
             ENCODER_REMEDY,
         )
         if linked(by):  # no match: leave it in the address, so that a reload warns again
+            keep_identity(key)
             return
     here = encoder.content[:DIGITS]
     known = named or encoder.content == BUNDLED_CONTENT

@@ -1,7 +1,7 @@
 """Show a panel's live figure: a component in the browser that sends the visitor's choices back."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -18,17 +18,13 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))
 
-    callbacks = {f"on_{state}_change": _bound(changed, state) for state in states}
+    callbacks = {f"on_{state}_change": partial(changed, state) for state in states}
     _component(live.component)(key=key, data=dict(live.data), **callbacks)
 
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
     """Show a component whose choices stay in the browser: it sends nothing to the server."""
     _unheard(component)(key=f"stored {component}", data=dict(data))
-
-
-def _bound(changed: Callable[[str], None], state: str) -> Callable[[], None]:
-    return lambda: changed(state)
 
 
 @cache

@@ -13,7 +13,7 @@ from torch import Tensor
 from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import leading_head_of
+from selfattn.dashboard.answer import leading_head_of, panel_of
 from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
@@ -53,7 +53,8 @@ def pick_for(entry: Entry) -> None:
         return
     heading(entry.title, question=view == "main")
     encoder = current_encoder()
-    show_encoder(encoder)
+    page.encoder = encoder
+    page.later.append(partial(show_encoder, encoder))
     if view in ("sentence", "head"):
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
         if view == "sentence":
@@ -69,7 +70,7 @@ def pick_for(entry: Entry) -> None:
             return
         show_sentences(page.pair)
     with page.news:
-        leading = leading_head_of(encoder, page.pair)
+        leading = leading_head_of(encoder, panel_of(encoder, page.pair))
     page.head = settled_head(encoder, leading)
     if view == "pair":
         with row:
@@ -87,8 +88,9 @@ def show_sentences(pair: Pair) -> None:
 
 def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
     """The chosen head, or the default if none is chosen or the encoder has no such head."""
-    names = {str(head): head for head in encoder.all_heads}
-    return names.get(key.get() or "", default if default in encoder.all_heads else encoder.all_heads[0])
+    if (name := key.get()) and (named := [head for head in encoder.all_heads if str(head) == name]):
+        return named[0]
+    return default if default in encoder.all_heads else encoder.all_heads[0]
 
 
 def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
@@ -136,11 +138,12 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     shared = rarest_first(sides[session.A], sides[session.B], session.WORD.get() or asked.get(session.WORD, ""))
     word = _pick_word(popover, shared, name, where, any(has_runs(side.text) for side in sides.values()))
     control = _pick_control(encoder, popover, where, start.control if session.A.get() == start.first else "", word)
+    asked_for = (
+        (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
+        (session.WORD, shared, word, "word {!r}, which doesn't stand in both sentences."),
+    )
     with where:
-        for key, possible, shown, what in (
-            (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
-            (session.WORD, shared, word, "word {!r}, which doesn't stand in both sentences."),
-        ):
+        for key, possible, shown, what in asked_for if session.LINK.get() else ():
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
     a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
     return Pair(a, b, control), row, popover
@@ -256,7 +259,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
         key.keep_within(options, 1)
         question = f"The word stands {len(found)} times in {sentence}: which one?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if not linked(session.WORD):  # else the link's number belongs to another word
+    if session.LINK.get() and not linked(session.WORD):  # else the link's number belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(

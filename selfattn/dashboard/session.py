@@ -4,6 +4,7 @@ A key that a widget binds to the address must keep its name. A key that is used 
 """
 
 from collections.abc import Collection
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,7 @@ class Key(str):
         key.meaning, key.first = meaning, first
         return key
 
+    @cache  # noqa: B019  a key is kept as long as the server runs
     def of(self, part: str) -> "Key":
         """Fill in the template."""
         return Key(self.format(part), self.meaning, self.first)

@@ -47,12 +47,10 @@ def restore_address() -> None:
     No issue was found.
     """
     context = this_session()
-    if came_back():
-        asked = parse_qs(context.query_string, keep_blank_values=True)
-        st.query_params.update({key: values for key, values in asked.items() if key not in st.query_params})
-        state = context.session_state
-        with state.query_params() as parameters:
-            parameters.set_initial_query_params_from_current()
+    asked = parse_qs(context.query_string, keep_blank_values=True)
+    st.query_params.update({key: values for key, values in asked.items() if key not in st.query_params})
+    with context.session_state.query_params() as parameters:
+        parameters.set_initial_query_params_from_current()
 
 
 @contextmanager

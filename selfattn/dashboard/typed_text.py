@@ -36,7 +36,7 @@ def encode_or_stop(
     except TextError as error:
         show_error(f"{label}: {error}")
         st.stop()
-    if unknown := encoding.read_as_unknown():
+    if encoding.unknown and (unknown := encoding.read_as_unknown()):
         names = ", ".join(f'"{read}"' for read in unknown[:MOST_NAMED]) + " ..." * (len(unknown) > MOST_NAMED)
         mark = encoding.tokens[min(encoding.unknown)]
         said = f"{label}: this encoder doesn't know {names}. It reads {mark} there, as for anything else that it doesn't know."

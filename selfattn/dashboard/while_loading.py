@@ -24,8 +24,8 @@ def loaded() -> bool:
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure and return its place; None if the visitor asks for another view, or needn't wait."""
-    if loaded() or any(argument.startswith("--model") for argument in sys.argv):
+    """Show the stored figure and return its place; None if the visitor asks for another view."""
+    if any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = _kept(), st.query_params.to_dict()
     if not kept["content"].startswith(asked.pop("content", "")) or asked:

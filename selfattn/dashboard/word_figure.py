@@ -15,6 +15,7 @@ from selfattn.dashboard.pickers import chosen_head
 from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
+from selfattn.views.main_view import chosen
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
@@ -22,8 +23,9 @@ ASKED = "asked"  # value of session.GUESS while the page waits for a guess
 
 def show_figure(encoder: Encoder, way: str) -> None:
     """Show the figure, with the heads of the hidden words run."""
-    choose, states = partial(_choose, encoder, this_page().pair, way), ("hidden", "head")
-    show_panel(_panel(encoder, way), choose=choose, states=("guess",) if _asked() else states, first=True)
+    choose, panel = partial(_choose, encoder, this_page().pair, way), _panel(encoder, way)
+    guess = panel.live is not None and panel.live.data["guess"]
+    show_panel(panel, choose=choose, states=("guess",) if guess else ("hidden", "head"), first=True)
 
 
 def complete_figure(encoder: Encoder, way: str) -> None:
@@ -35,27 +37,23 @@ def complete_figure(encoder: Encoder, way: str) -> None:
         run_part_next("figure")
 
 
-def _asked() -> bool:
-    return session.GUESS.get() == ASKED
-
-
 def _panel(encoder: Encoder, way: str) -> Panel:
-    page = this_page()
+    page, guessed = this_page(), session.GUESS.get()
+    hidden, guess = hidden_now(encoder, page.pair, way), guessed == ASKED
+    panel = panel_of(encoder, page.pair, way, hidden=hidden, guess=guess)
+    page.leading = leading_head_of(encoder, panel_of(encoder, page.pair, way) if guess else panel)
     page.head = chosen_head(encoder, page.leading)
-    hidden, guessed = hidden_now(encoder, page.pair, way), session.GUESS.get()
-    return panel_of(
-        encoder, page.pair, way, hidden=hidden, head=encoder.all_heads.index(page.head), guess=_asked(),
-        guessed=guessed or None, code=page.python,
-    )  # fmt: skip
+    return chosen(panel, hidden, encoder.all_heads.index(page.head), guessed or None)
 
 
 def hidden_now(encoder: Encoder, pair: Pair, way: str) -> Hidden:
     """The numbers of the words that the visitor hides in A and in B; at first those of the link."""
     key, (kept, hidden) = answer_key(encoder, pair, way), session.HIDDEN.get()
     if kept != key:
-        asked = [st.query_params.get(name) if kept is None else None for name in session.HIDE.values()]
-        names = _names(encoder, pair, way)
-        hidden = tuple(own.index(name) if name in own else None for own, name in zip(names, asked))
+        hidden = None, None
+        if asked := kept is None and [st.query_params.get(name) for name in session.HIDE.values()]:
+            names = _names(encoder, pair, way)
+            hidden = tuple(own.index(name) if name in own else None for own, name in zip(names, asked))
         session.HIDDEN.set((key, hidden))
     return hidden
 
@@ -104,7 +102,8 @@ def choose_head(encoder: Encoder, pair: Pair, way: str, value: Any) -> bool:
         return False
     head = encoder.all_heads[value]
     session.HEAD.set(str(head))
-    note_in_address({session.HEAD: None if head == leading_head_of(encoder, pair, way) else str(head)})
+    leading = leading_head_of(encoder, panel_of(encoder, pair, way))
+    note_in_address({session.HEAD: None if head == leading else str(head)})
     return True
 
 

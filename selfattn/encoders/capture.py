@@ -193,7 +193,8 @@ class Recorder:
 
     patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: gradients
     with respect to the recorded contexts are possible. joins: the layers at which copies of the batch's only sentence join it
-    (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention.
+    (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention. after: the copies join
+    after their layers, because they differ there only at those positions.
     """
 
     def __init__(
@@ -204,13 +205,16 @@ class Recorder:
         hidden: Sequence[Collection[Hide]] = (),
         joins: Sequence[int] = (),
         narrow: tuple[int, Sequence[int]] | None = None,
+        after: bool = False,
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
         self.pending: dict[str, object] = {}  # what the hooks of the current layer have recorded
         self.keep = keep
         self._differentiable = differentiable
-        self.joins = joins
+        self.joins, self.after = joins, after
+        self.first = 0  # the number in the batch of the first copy that runs now
+        self.read: Tensor | None = None  # the unchanged sentence's input of this layer (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
         self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
         self._patches = [(row, patch) for row, of_row in enumerate(patches) for patch in of_row]
@@ -224,7 +228,10 @@ class Recorder:
         batch, n_heads, n = shape
         layer = self.n_calls
         here = [
-            (row, hide) for row, hide in self._hidden if hide.heads is None or any(at == layer for at, _ in hide.heads)
+            (row - self.first, hide)
+            for row, hide in self._hidden
+            if self.first <= row < self.first + batch
+            and (hide.heads is None or any(at == layer for at, _ in hide.heads))
         ]
         if not here:
             return mask

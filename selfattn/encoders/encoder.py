@@ -292,7 +292,8 @@ class Encoder(TextReader):
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
             patches, hidden = [copy.patches for copy in each], [copy.hidden for copy in each]
             only = (self.n_layers - 1, rows) if narrow else None
-            recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins, narrow=only)
+            after = narrow and not any(patches) and all({*h.queries} <= {*rows} for own in hidden for h in own)
+            recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins, narrow=only, after=after)
             last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state
             return last[1:, slice(None) if narrow else rows].float().cpu()
 
@@ -314,26 +315,32 @@ class Encoder(TextReader):
         encoding, layers = self.encode(SAMPLE), range(self.n_layers)
         every = tuple(range(len(encoding.ids)))
         word, zero = PlacedWord(encoding, (1, 3) if narrow else every), torch.zeros(self.d_head)
-        copies = [Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]
-        try:
-            joined = self._joined(copies, layers, narrow).mean(dim=1)
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise
-            return False
-        apart = self.in_copies(copies)
-        return joined.shape == apart.shape and bool((joined - apart).abs().max() <= JOINED * apart.abs().max())
+        tried = [[Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]]
+        if narrow and not (self.hide_reason or self.one_head_reason):
+            tried.append([Copy(word, (), [Hide(word.positions, (2,), [Head(layer, 0)])]) for layer in layers])
+        for copies in tried:
+            try:
+                joined = self._joined(copies, layers, narrow).mean(dim=1)
+            except Exception as error:
+                if is_out_of_memory(error):
+                    raise
+                return False
+            own = self.in_copies(copies)
+            alike = joined.shape == own.shape
+            if not (alike and float((joined - own).abs().max()) <= JOINED * float(own.abs().max())):
+                return False
+        return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
         """Return the patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
-    @property
+    @cached_property
     def recomputable(self) -> bool:
         """True if every layer is recorded and the kernel's weights are the model's own (measured at load)."""
         return not self.reason
 
-    @property
+    @cached_property
     def patchable(self) -> bool:
         """True if heads' outputs can be replaced and removed (measured at load)."""
         return not self.patch_reason

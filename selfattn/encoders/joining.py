@@ -1,14 +1,15 @@
 """Let changed copies of a sentence join its pass at their first changed layer, so that the layers before run only once.
 
-In the last layer only the word's rows go on after the attention, because no other row reaches the result. Hooks do both by the
-pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows it.
+In the last layer only the word's rows go on after the attention, because no other row reaches the result. Copies that hide
+tokens from the word alone join after their first changed layer: they differ there only in the word's rows, and only those run.
+Hooks do this by the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows it.
 """
 
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torch import Tensor, cat, nn
+from torch import Tensor, cat, nn, tensor
 
 from selfattn.encoders.capture import current_recorder
 
@@ -23,6 +24,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
             layer = _layer_around(model, names[module])
             if layer is not None and _join not in layer._forward_pre_hooks.values():
                 layer.register_forward_pre_hook(_join, with_kwargs=True)
+                layer.register_forward_hook(_join_after, with_kwargs=True)
                 module.register_forward_pre_hook(_widen, with_kwargs=True, prepend=True)  # before the hooks that record
                 module.register_forward_hook(_narrow)
 
@@ -42,21 +44,43 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
     """Add the copies that join at this layer to its input, as copies of the sentence's row; in the last, keep only `rows`."""
     recorder = current_recorder()
-    if recorder is None:
+    if recorder is None or recorder.first:
         return None
-    count = sum(at == recorder.n_calls for at in recorder.joins)
+    count = 0 if recorder.after else recorder.joins.count(recorder.n_calls)
     rows = recorder.rows if recorder.n_calls == recorder.last else None
-    if not count and rows is None:
+    if not count and rows is None and not recorder.after:
         return None
 
     def changed(states: Tensor) -> Tensor:
-        states = cat([states, states[:1].expand(count, -1, -1)])
+        recorder.read = states[:1]
+        states = cat([states, states[:1].expand(count, -1, -1)]) if count else states
         if rows is None:
             return states
         recorder.whole = states
         return states[:, rows]
 
     return _with_states(args, kwargs, changed)
+
+
+def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
+    """Run the word's rows of the copies that join after this layer through it, and add the copies to its output."""
+    recorder = current_recorder()
+    if (
+        recorder is None
+        or recorder.first
+        or not (count := recorder.after and recorder.joins.count(recorder.n_calls - 1))
+    ):
+        return None
+    rows, states = recorder.rows, output[0] if isinstance(output, tuple) else output
+    recorder.first, recorder.n_calls = len(states), recorder.n_calls - 1
+    recorder.whole = recorder.read.expand(count, -1, -1)
+    args, kwargs = _with_states(args, kwargs, lambda _: recorder.whole[:, rows])
+    own = layer(*args, **kwargs)
+    recorder.first, own = 0, own[0] if isinstance(own, tuple) else own
+    if states.shape[1] > len(rows):
+        own = states[:1].repeat(count, 1, 1).index_copy(1, tensor(rows, device=own.device), own)
+    states = cat([states, own])
+    return (states, *output[1:]) if isinstance(output, tuple) else states
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:

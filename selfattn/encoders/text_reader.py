@@ -162,12 +162,12 @@ class TextReader:
             raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
         return positions
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The name to show: a folder's name without its path, or its repository if it is in the Hub's cache; or a Hub id."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
-    @property
+    @cached_property
     def reader(self) -> str:
         """The identity of the tokeniser: the digest of its file, or the encoder's name if it has no such file."""
         return self.files.get("tokenizer.json", self.name)

@@ -86,6 +86,11 @@ class HiddenWordsReport(OfTables):
         marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
         return self.words[~self.words["text"].isin(marks)]
 
+    @cached_property
+    def sentences(self) -> int:
+        """The number of labelled sentences."""
+        return len(self.words[["word", "row"]].drop_duplicates())
+
     @property
     def noise(self) -> pd.DataFrame:
         """The columns of `noise_counts`: share, toward, away."""

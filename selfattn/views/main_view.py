@@ -245,11 +245,11 @@ def _below(
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
     """The lines under the finding: what a reader must know of this pair."""
-    found = _answer(pair, named, level)
+    found, name = _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
     if not leading_words(pair):
-        return [f"Encoder {_short_name(encoder)}.", *_notes(pair)]
+        return [f"Encoder {name}.", *_notes(pair)]
     named_word = f'"{pair.words[found[0]][found[1]].label}"' if found else "it"
-    means = f'Hidden: "{_word(pair)}" can\'t attend to {named_word} in any head of {_short_name(encoder)}.'
+    means = f'Hidden: "{_word(pair)}" can\'t attend to {named_word} in any head of {name}.'
     if pair.senses is None:
         return [means, *_notes(pair)]
     lines = [
@@ -262,7 +262,7 @@ def _below(
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
-        n = _sentences(over_many)
+        n = over_many.sentences
         lines.append(
             f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(n)}."
             if n < ROWS
@@ -299,7 +299,7 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "text": "Many sentences are not measured on this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
-    n = numbers.count(_sentences(over_many))
+    n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if pair.senses is None:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
@@ -372,7 +372,7 @@ def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
     level, low, high = over_many.level
     said = (
         f"Noise level {_percent(level)} (95{NBSP}% interval {_percent(low)} to {_percent(high)}), from "
-        f"{numbers.count(_sentences(over_many))} labelled sentences: moves this long or longer go the wrong way at most once "
+        f"{numbers.count(over_many.sentences)} labelled sentences: moves this long or longer go the wrong way at most once "
         "for eight times toward the other sense. A word is named at or above it."
     )
     for side, at in leading_words(pair):
@@ -442,17 +442,9 @@ def _word(pair: HiddenPair) -> str:
     return pair.placed[0].word.text
 
 
-def _short_name(encoder: Encoder) -> str:
-    return encoder.title.rsplit("/", 1)[-1]
-
-
 def _run(share: torch.Tensor) -> list[int]:
     """The numbers of the words that were run."""
     return share.isfinite().nonzero().flatten().tolist()
-
-
-def _sentences(report: HiddenWordsReport) -> int:
-    return len(report.words[["word", "row"]].drop_duplicates())
 
 
 def _percent(value: float) -> str:

@@ -4,10 +4,10 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from selfattn import numbers
@@ -207,16 +207,17 @@ def _words(
     placed: PlacedWord[Encoding], number: Mapping[int, int], share: Tensor, over_many: HiddenWordsReport | None
 ) -> list[dict[str, Any]]:
     found, segments, end = [], getattr(placed.sentence, "segments", ()), None
+    parts = whole_numbers(share[:, None], SHARES)  # each share as its row of whole numbers has it
     for word in placed.words:
         at = number.get(word.start)
         here = segments[word.start] if segments else 0
-        known = None if at is None or not share[at].isfinite() else float(share[at])
+        known = None if at is None or not parts[at] else float(share[at])
         row = {
             "text": word.label,
             "gap": end is not None and (here, word.at) != end,
             "kind": "chosen" if at is None else "punctuation" if word.is_punctuation else "word",
             "at": at,
-            "share": None if known is None else _share(known),
+            "share": None if at is None or known is None else int(parts[at]) / SHARES,
         }
         if known is not None and over_many is not None and row["kind"] == "word" and (said := chance(over_many, known)):
             row["chance"] = said
@@ -247,18 +248,13 @@ def _way(line: Line, level: float) -> dict[str, Any]:
     }
 
 
+@lru_cache(8)  # encoders
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
     """By head what it mostly does, where it fits a named pattern over many sentences."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))
     return {str(at): HABITS[fit.name] for at, fit in enumerate(first) if fit.fits}
-
-
-def _share(value: float) -> float:
-    """A share as its row of whole numbers has it."""
-    (text,) = whole_numbers(torch.tensor([[value]]), SHARES)
-    return int(text) / SHARES
 
 
 def _key(encoder: Encoder, pair: HiddenPair) -> str:

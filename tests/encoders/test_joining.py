@@ -38,7 +38,7 @@ def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all have different effects
 
 
-def test_layers_before_the_first_change_run_once_and_the_last_for_the_word(encoder, monkeypatch):
+def test_a_layer_runs_once_before_the_first_change_and_for_the_word_alone_in_that_and_the_last(encoder, monkeypatch):
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -48,7 +48,7 @@ def test_layers_before_the_first_change_run_once_and_the_last_for_the_word(encod
     batches.clear()
     encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(4, 0)], [Head(2, 1)], [Head(4, 5)]])
     n = len(encoder.tokenize(TEXT).ids)
-    assert batches == [[1, n], [1, n], [2, n], [2, n], [4, n], [4, 1]]
+    assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
 def test_without_joining_copies_run_complete_passes(encoder_of):

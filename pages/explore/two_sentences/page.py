@@ -74,16 +74,16 @@ encoder, pair = page.encoder, page.pair
 with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
 way = pick_way(encoder, pair)
-found = answer.hidden_of(encoder, pair, way)
+asked = guess.asked()
+missed = st.container()  # what a link asks for in vain
+show_part("figure", lambda: show_figure(encoder, way))
+with missed:
+    page.head = settled_head(encoder, page.leading)
+    note_hidden(encoder, way)
+with page.beside:
+    guess.show(answer.hidden_of(encoder, pair, way))
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
-page.leading = answer.leading_head_of(encoder, pair, way)
-page.head = settled_head(encoder, page.leading)
-note_hidden(encoder, way)
-asked = guess.asked()
-with page.beside:
-    guess.show(found)
-show_part("figure", lambda: show_figure(encoder, way))
 if not asked:  # what follows gives the answer away
     st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
