@@ -89,6 +89,8 @@ def test_two_documents_for_one_query(encoder):
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlighting model" in panel.method
+    behind = predictions.words(dict(reversed(found.items()))).finding
+    assert behind == 'Document 2 leads by 0.50 in the score; with "sat" of document 2 hidden, document 1 by 0.40.'
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
     assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
     alike = {
