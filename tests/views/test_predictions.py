@@ -152,6 +152,17 @@ def test_answers_are_bars():
     assert scores.finding == 'The largest is "POSITIVE": 0.90.'
 
 
+def test_the_likeliest_words_of_a_gap(monkeypatch):
+    columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
+    head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
+    monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)
+    questions = [predictions.gap_question(head, None, row) for row in (0, 2, 9)]
+    assert [(each.asked, each.what) for each in questions] == [
+        (7, 'log p of "river"'), (9, 'log p of "lake"'), (2, 'log p of "pond"'),
+    ]  # fmt: skip
+    assert questions[0].answer == '"river" 0.50, "sea" 0.25, "lake" 0.13'
+
+
 def test_over_sentences():
     words, heads = predictions.over_sentences(MANY, asked())
     assert words.finding == 'Hiding "sat" moves the margin by −0.40 on average.'
