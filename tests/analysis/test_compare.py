@@ -88,6 +88,7 @@ def test_different_tokens_or_texts_are_refused(encoder_of):
         ("The old crane was there.", "There the crane waded.", ["crane", "there", "The"]),
         ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
         ("A gnome sat.", "The river.", []),
+        ("ねこねこ", "ねこねこแมว", []),  # in the second inside one unknown token
     ],
 )
 def test_the_rarest_word_of_both_sentences_comes_first(encoder, first, second, words):

@@ -79,6 +79,7 @@ def test_joined_words_are_the_largest_interactions(encoder):
     found = cosine_parts(encoder, query, document)
     pairs = [(found.a.words[i].text, found.b.words[j].text) for i, j in found.joined(3)]
     assert pairs == [("return", "back"), ("online", "web"), ("item", "order")]
+    assert found.joined() == found.joined(1000)[:5]
     assert not any(found.a.words[i].is_punctuation or found.b.words[j].is_punctuation for i, j in found.joined(1000))
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 

@@ -195,3 +195,10 @@ def test_right_to_left_words_run_from_the_right(panels):
 
 def test_lines_keep_a_number_with_its_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
+
+
+@pytest.mark.parametrize(("places", "side"), [((0.49, 0.5), 0), ((0.1, 0.49), None), ((0.5, 0.9), None)])
+def test_half_way_is_nearer_to_the_second_sense(panels, places, side):
+    data = panels["bank"].live.data
+    shown = Shown({**data, "way": {**data["way"], "at": places}})
+    assert (shown.answer and shown.answer[0]) == side

@@ -100,7 +100,8 @@ def test_a_fast_pass_that_differs_is_not_trusted(checkpoint, monkeypatch, name, 
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
-    assert "differ from the model's own by" in encoder.reason
+    where = {"one layer": "last hidden state", "alone": "hidden state before layer 1"}.get(when, "") if name else ""
+    assert f"{where} differ from the model's own by" in encoder.reason
 
 
 @pytest.mark.slow

@@ -322,6 +322,7 @@ def test_guess_gives_nothing_away(encoder, made):
         data["finding"] == 'Which word would change "bank" most? Click one.' and data["guess"] and data["way"] is None
     )
     assert {word["share"] for side in data["sides"] for word in side["words"]} == {None}
+    assert data["chosen"] == {"hidden": [None, None], "head": 0, "open": False}
     assert all(not side[rows] for side in data["sides"] for rows in ("weights", "gradient", "exact", "named"))
     assert plain(panel.finding) == RIVER
 

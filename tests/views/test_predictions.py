@@ -88,6 +88,8 @@ def test_two_documents_for_one_query(encoder):
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlighting model" in panel.method
+    behind = predictions.words(dict(reversed(found.items()))).finding
+    assert behind == 'Document 2 leads by 0.50 in the score; with "sat" of document 2 hidden, document 1 by 0.40.'
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
     assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
     alike = {
@@ -147,3 +149,14 @@ def test_answers_are_bars():
     assert [item["text"] for item in drawn(panel.picture(Look()), "text")] == ["0.900", "0.100"]
     scores = predictions.answers(asked(answers=table.rename(columns={"probability": "score"})))
     assert scores.finding == 'The largest is "POSITIVE": 0.90.'
+
+
+def test_the_likeliest_words_of_a_gap(monkeypatch):
+    columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
+    head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
+    monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)
+    questions = [predictions.gap_question(head, None, row) for row in (0, 2, 9)]
+    assert [(each.asked, each.what) for each in questions] == [
+        (7, 'log p of "river"'), (9, 'log p of "lake"'), (2, 'log p of "pond"'),
+    ]  # fmt: skip
+    assert questions[0].answer == '"river" 0.50, "sea" 0.25, "lake" 0.13'
