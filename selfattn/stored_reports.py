@@ -15,6 +15,8 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from importlib.metadata import version
@@ -30,6 +32,7 @@ from selfattn import senses
 from selfattn.analysis.sense_means import LabelledRow, SenseMeans, sense_means
 from selfattn.analysis.usable_rows import named_rows, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, followed, silent
+from selfattn.encoders.errors import brief
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses.telling_words import MOST, OTHERS, PER_SENSE, over_words
@@ -126,7 +129,7 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the stored report of a name, an encoder and the sentences `read`, or None if there is none.
+    """Return the stored report of a name, an encoder and the sentences `read`; None if there is none, or it is damaged.
 
     folder: the only place to look; None: the shipped reports, then those that `measured` has kept.
     """
@@ -135,10 +138,13 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
     place = _place(name, encoder, folder) / "about.json"
     if encoder.dtype != "float32" or not place.is_file():
         return None
-    about = json.loads(place.read_text("utf-8"))
-    if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
+    try:
+        about = json.loads(place.read_text("utf-8"))
+        if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
+            return None
+        return _read(name, place, about)
+    except (OSError, EOFError, ValueError, TypeError, LookupError, zlib.error):  # damaged: it is made anew
         return None
-    return _read(name, place, about)
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
@@ -227,13 +233,13 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
             reports[word] = kept.report
         else:
             reports[word] = senses.hidden_words(encoder, own, lambda at, _, n=done: progress(n + at, len(usable)))
-            store("hidden_words", encoder, own, reports[word], folder / word)
+            _keep("hidden_words", encoder, own, reports[word], folder / word)
         done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
     left_out = [named_rows(rejected[~rejected["word"].isin(reports)]), *(each.rejected for each in ordered)]
     whole = over_words(ordered, pd.concat(left_out), next((each.reason for each in ordered if each.reason), ""))
-    store("hidden_words", encoder, read, whole, kept_folder())
-    shutil.rmtree(folder)
+    _keep("hidden_words", encoder, read, whole, kept_folder())
+    shutil.rmtree(folder, ignore_errors=True)
     return whole
 
 
@@ -242,8 +248,19 @@ def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
-        store(name, encoder, read, report, kept_folder())
+        _keep(name, encoder, read, report, kept_folder())
     return report
+
+
+def _keep(name: str, encoder: Encoder, read: object, report: object, folder: Path) -> None:
+    """`store` a report; warn if the disk doesn't take it."""
+    try:
+        store(name, encoder, read, report, folder)
+    except OSError as error:
+        reason = error.strerror or brief(error)
+        warnings.warn(
+            f"The report on {encoder.title} can't be kept: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3
+        )
 
 
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:

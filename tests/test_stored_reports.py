@@ -10,7 +10,7 @@ import pytest
 from selfattn import stored_reports
 from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words, separation
-from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, measured, store, stored
+from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, made_once, measured, store, stored
 from tests.senses.conftest import tiny_table
 
 ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports`, and keep what it writes."
@@ -131,6 +131,30 @@ def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monke
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone[alone["word"] == "bank"])
     with pytest.raises(ValueError, match=r"None of the 4 rows can be used. First reason: 'bank' has no second sense"):
         measured(encoder_of("BERT"))
+
+
+@pytest.mark.slow
+def test_a_measurement_that_cannot_be_kept_is_returned_with_a_warning(encoder_of, two_words, tmp_path):
+    encoder = encoder_of("BERT")
+    (tmp_path / "kept").write_text("no folder")
+    with pytest.warns(UserWarning, match="on bert can't be kept: Not a directory. Make room"):
+        found = measured(encoder)
+    same(found, hidden_words(encoder, two_words), atol=1e-6)
+    with pytest.warns(UserWarning, match="can't be kept"):
+        assert len(made_once("sense_means", encoder).senses)
+    assert (tmp_path / "kept").read_text() == "no folder"
+
+
+@pytest.mark.parametrize("name", ["about.json", "means.csv.gz", "senses.csv.gz"])
+@pytest.mark.parametrize("change", [lambda data: b"", lambda data: data[:-9], lambda data: b"\x1f\x8b" + bytes(40)])
+def test_a_damaged_report_counts_as_none(encoder, tmp_path, name, change):
+    report = stored("sense_means", encoder, labelled_sentences()).report
+    store("sense_means", encoder, labelled_sentences(), report, tmp_path)
+    file = tmp_path / encoder.content[:12] / "sense_means" / name
+    file.write_bytes(change(file.read_bytes()))
+    assert stored("sense_means", encoder, labelled_sentences(), tmp_path) is None
+    store("sense_means", encoder, labelled_sentences(), report, tmp_path)
+    same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, report, atol=1e-6)
 
 
 def test_a_failed_write_leaves_the_stored_report_as_it_was(encoder, tmp_path, monkeypatch):

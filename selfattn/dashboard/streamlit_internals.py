@@ -1,4 +1,4 @@
-"""Every use of undocumented parts of Streamlit, each with its upstream issue, as of 2026-11-22 (1.67.0)."""
+"""Every use of undocumented parts of Streamlit, each with its upstream issue, as of 2026-11-26 (1.66 and 1.67)."""
 
 import itertools
 import threading

@@ -224,9 +224,15 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
     if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
         raise LoadError(f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
-    yield
+    failure = None
+    try:
+        yield
+    except LoadError as error:  # perhaps about a file that was away for a moment
+        failure = error
     if _states(folder) != before:
         raise LoadError(f"{folder.name} changed while it was read. Load it again.")
+    if failure:
+        raise failure
 
 
 def _states(folder: Path) -> list[tuple]:

@@ -27,6 +27,7 @@ from selfattn.settings import Settings
 # Files to load an encoder and its tokeniser: no pickles, no code, and from inner folders only the pooling's.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
+LAST = "config.json"  # is fetched last: a folder in the cache that lacks it isn't whole
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of it.
@@ -87,7 +88,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     """Fetch a commit's files that aren't in the cache yet, and return their folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
-    wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted)]
+    wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted, key=lambda file: (file == LAST, file))]
     if not any(file.endswith(".safetensors") for file in wanted):
         raise LoadError(
             f"{name} has no safetensors weights at this revision, and selfattn reads no pickles. Try another revision "
@@ -105,7 +106,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     except (*UNREACHABLE, LocalEntryNotFoundError) as error:
         raise LoadError(
             f"The download of {name} broke off ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again: "
-            "it goes on where it stopped. Check the disk space if it breaks off again."
+            "files that are whole aren't fetched again. Check the disk space if it breaks off once more."
         ) from None
     return Path(path).parent
 
@@ -131,7 +132,8 @@ def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqd
 def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
     try:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
-    except (OSError, ValueError):  # not there, or a broken cache
+        (folder / LAST).stat()
+    except (OSError, ValueError):  # not there, not whole, or a broken cache
         raise LoadError(
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
             f"a network (`hf download {name}`), or give the path of a folder."

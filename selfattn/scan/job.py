@@ -11,7 +11,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import load_encoder
 from selfattn.scan.measure import measure, words_to_find
-from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, read_scan, write_part
+from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, new_file, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
 PART_ROWS = 1024  # seconds of work on a CPU; a killed job repeats one part at most
@@ -79,10 +79,11 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
     if earlier:
         check_same(earlier, about)
     else:
-        for folder in ("parts", "rejects"):
-            (output / folder).mkdir(parents=True, exist_ok=True)
-        with open(output / NAME, "x", encoding="utf-8") as stream:
-            json.dump(about, stream, indent=1)
+        output.mkdir(parents=True, exist_ok=True)
+        with new_file(output / NAME) as stream:
+            stream.write(json.dumps(about, indent=1).encode())
+    for folder in ("parts", "rejects"):
+        (output / folder).mkdir(exist_ok=True)
     done = {part.stem for part in earlier.parts} if earlier else set()
     counter = progress(sum(sizes[name] for name in done), sum(sizes.values())) if progress else lambda n: None
     left = (part for part in job.parts() if part[0] not in done)

@@ -4,9 +4,10 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -123,14 +124,36 @@ def read_scan(folder: str | Path) -> Scan:
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:
-    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows if there are any."""
+    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows if there are any. Raises ScanError."""
     if rejects:
         cells = [[*reject.row[:6], reject.reason] for reject in rejects]
         text = csv_text(pd.DataFrame(cells, columns=REJECT_COLUMNS, dtype=object))
-        (folder / "rejects" / f"{name}.csv").write_bytes(text.encode("utf-8", errors="backslashreplace"))
+        with _put(folder / "rejects" / f"{name}.csv") as stream:
+            stream.write(text.encode("utf-8", errors="backslashreplace"))
     table = table.replace_schema_metadata({**table.schema.metadata, "counts": json.dumps(counts._asdict())})
-    hidden = folder / "parts" / f".{name}.{secrets.token_hex(4)}"  # a job that is killed while writing leaves this file
-    with open(hidden, "xb") as stream:
+    with _put(folder / "parts" / f"{name}.parquet") as stream:
         pq.write_table(table, stream, compression="zstd", use_dictionary=TEXTS, write_page_checksum=True)
-        os.fsync(stream.fileno())
-    os.replace(hidden, folder / "parts" / f"{name}.parquet")
+
+
+@contextmanager
+def _put(path: Path) -> Iterator[BinaryIO]:
+    """Write a file under a hidden name, which a killed job leaves behind; rename it when it is complete."""
+    hidden = path.with_name(f".{path.stem}.{secrets.token_hex(4)}")
+    with new_file(hidden) as stream:
+        yield stream
+    os.replace(hidden, path)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Write a new file; remove it if that fails, as on a full disk. Raises ScanError."""
+    stream = open(path, "xb")
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        reason = error.strerror or brief(error)
+        raise ScanError(f"{path.parent} can't be written: {reason}. Make room, and give the command again.") from None

@@ -11,7 +11,7 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.job import Job
-from selfattn.scan.output import Counts, ScanError
+from selfattn.scan.output import Counts, ScanError, new_file
 from selfattn.scan.tables import InputError
 from selfattn.senses import over_sentences
 from selfattn.tidy_tables import csv_text
@@ -40,11 +40,18 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     rejects = pd.DataFrame(places, columns=["file", "line", "reason"])
     output.mkdir(parents=True, exist_ok=True)
     tables = {"words": report.words, "heads": report.heads, "sentences": report.sentences, "rejects": rejects}
-    for name, table in tables.items():
-        (output / f"{name}.csv").write_text(csv_text(table), "utf-8", newline="")
     about = {"target": target, "encoder": encoder.name, "sentences": len(report.sentences), "note": report.note}
     about |= {name: getattr(encoder, name) for name in ("revision", "digest", "content", "dtype")}
-    (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
+    written = {f"{name}.csv": csv_text(table) for name, table in tables.items()}
+    written["target.json"] = json.dumps(about, indent=1)
+    try:
+        for name, text in written.items():
+            with new_file(output / name) as stream:
+                stream.write(text.encode("utf-8", "backslashreplace"))
+    except ScanError:
+        for name in written:
+            (output / name).unlink(missing_ok=True)
+        raise
     return Counts(len(rows), len(broken), len(report.sentences))
 
 

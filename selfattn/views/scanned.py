@@ -28,7 +28,7 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []
     for row in shown.itertuples():
-        for each in encoder.tokenize(row.sentence).words:
+        for each in encoder.uncut(row.sentence).words:
             here = row.share if fold(each.text) == fold(row.source) else math.nan
             rows.append((row.Index, each, each.label, here, fold(each.text) == fold(word)))
     frame = sentence_words(rows, "row", "share")

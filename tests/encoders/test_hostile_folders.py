@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import socket
+import threading
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, ByT5Tokenizer
 
 from selfattn import load_encoder
-from selfattn.encoders import tokenizer
+from selfattn.encoders import checkpoint, tokenizer
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import failing_as
 from selfattn.encoders.families import FAMILIES, fill, save_tiny, wordpiece_tokenizer
@@ -117,19 +118,39 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
     refused(folder, "changed while it was read")
 
 
-def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch):
-    """Its digest is the same before and after."""
+@pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
+def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch, digested):
+    """Another thread digests the file meanwhile, at any moment; in the end its digest is the same as before."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
+    now, done, digest = threading.Event(), threading.Event(), checkpoint.file_digest
+
+    def waiting(path):
+        if path != file:
+            return digest(path)
+        now.wait(60)
+        try:
+            return digest(path)
+        finally:
+            done.set()
+
+    def at(moment):
+        if moment == digested:
+            now.set()
+            assert done.wait(60)
 
     def exchanged(*arguments, **options):
         file.rename(aside)
+        at("gone")
         file.write_text(aside.read_text().replace('"bank"', '"bunk"'))
+        at("exchanged")
         try:
             return read(*arguments, **options)
         finally:
             file.unlink()
             aside.rename(file)
+            at("back")
 
+    monkeypatch.setattr(checkpoint, "file_digest", waiting)
     monkeypatch.setattr(tokenizer.AutoTokenizer, "from_pretrained", exchanged)
     refused(folder, "changed while it was read")
 

@@ -90,6 +90,28 @@ def test_a_download_that_breaks_off(monkeypatch):
         hub._download("some/good", None, info, lambda stage: None)
 
 
+@pytest.mark.slow
+def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
+    """Whichever file is the one that breaks off: without a network the rest isn't taken for the whole."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    fetch, fetched = hub.hf_hub_download, []
+
+    def breaking(name, file, **options):
+        if len(fetched) == until:
+            raise OSError("broken")
+        fetched.append(file)
+        return fetch(name, file, **options)
+
+    monkeypatch.setattr(hub, "hf_hub_download", breaking)
+    for until in range(6):  # of six files
+        fetched.clear()
+        broken, alone = ask(stand_in.url, ("some/good", None, ""), ("some/good", stand_in.commit, "1"))
+        assert "broke off" in broken["message"] and "is not on this machine" in alone.get("message", ""), fetched
+    fetched, until = [], 9
+    whole, alone = ask(stand_in.url, ("some/good", None, ""), ("some/good", stand_in.commit, "1"))
+    assert alone["content"] == whole["content"]
+
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -100,6 +122,7 @@ def cached(monkeypatch, tmp_path):
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"
     (folder / "snapshots" / COMMIT).mkdir(parents=True)
+    (folder / "snapshots" / COMMIT / "config.json").write_text("{}")
     return folder
 
 

@@ -178,6 +178,12 @@ def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
     ("name", "data", "message"),
     [
         ("mine.csv", b"text,token\na,b\n", "expected the columns"),
+        ("mine.csv", b"sentence,word,sense\n", "The table has no rows. Add some."),
+        (
+            "mine.csv",
+            table(GOOD[:1]).splitlines()[0] + b"\na,b\n",
+            "None of the 1 rows can be used. First reason: This row has 2 columns",
+        ),
         ("mine.csv", table(GOOD[:2]), "None of the 2"),
         ("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
         ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run"),

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -191,6 +192,24 @@ def test_a_second_run_writes_only_missing_parts(made):
     pd.testing.assert_frame_equal(read_scan(output).frame(), frame, check_exact=True)
     pd.testing.assert_frame_equal(read_scan(output).rejects().drop(columns="file"), rejects.drop(columns="file"))
     assert (output / "notes.txt").read_text() == "mine" and read_scan(output).finished
+
+
+@pytest.mark.parametrize("file", ["scan.json", "parts/part-000001.parquet", "rejects/part-000001.csv", "heads.csv"])
+def test_a_full_disk_is_told_in_words_and_the_same_command_goes_on(tmp_path, capsys, file):
+    more = ["--target", "similarity=A bank."] if file == "heads.csv" else ["--part-rows", "4"]
+    table, output, whole = write(tmp_path / "table.csv", 8, bad=(4, 5, 6, 7)), tmp_path / "scan", tmp_path / "whole"
+    assert scan(table, whole, *more, "--max-rejects", "1") == 0
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((whole / file).stat().st_size - 1, limits[1]))
+    try:
+        assert scan(table, output, *more, "--max-rejects", "1") == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "can't be written: File too large. Make room" in " ".join(capsys.readouterr().err.split())
+    sizes = {path: path.stat().st_size for path in output.rglob("*") if path.is_file()}
+    assert sizes == {path: (whole / path.relative_to(output)).stat().st_size for path in sizes}  # nothing by half
+    assert scan(table, output, *more, "--max-rejects", "1") == 0
+    assert {path.name for path in output.rglob("*")} == {path.name for path in whole.rglob("*")}
 
 
 @pytest.mark.long

@@ -182,6 +182,8 @@ def test_a_scans_sources_and_means(encoder):
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
+    long = table.assign(sentence=table["sentence"] + " and on" * 300)  # of an encoder that reads longer texts
+    assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
     heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})
     finding = scanned.means(heads, "entropy", Head(0, 0), 1200).finding
     assert finding == "Largest mean entropy: L0 H1 (2.50), over 1,200 occurrences."

@@ -93,13 +93,18 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
     """Return the usable rows, the broken rows, and a digest of the file and its kind.
 
-    An unreadable file gives None, the reason and "".
+    A file without usable rows gives None, the reason and "".
     """
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
-        return *read_table(data, kind), hashlib.sha256(kind.encode() + data).hexdigest()
+        frame, broken = read_table(data, kind)
     except (InputError, TextError) as error:
         return None, str(error), ""
+    if frame.empty:
+        first = "".join(broken["reason"][:1])
+        none = f"None of the {len(broken)} rows can be used. First reason: {first}"
+        return None, none if first else "The table has no rows. Add some.", ""
+    return frame, broken, hashlib.sha256(kind.encode() + data).hexdigest()
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
