@@ -1,4 +1,4 @@
-"""Masked words: predictions equal the family's own masked-language model, with and without a head."""
+"""Masked-language models: predictions equal the family's own masked-language model, with and without a head."""
 
 from functools import cache
 
