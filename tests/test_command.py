@@ -1,6 +1,7 @@
 """The command `selfattn` starts the dashboard with the given arguments, or refuses them."""
 
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -17,8 +18,19 @@ APP = str(Path(__file__).parents[1] / "app.py")
     [
         ([], []),
         (["a/folder"], ["--", "--model", "a/folder"]),
-        (["--port", "8600"], ["--server.port", "8600"]),
-        (["bert-base-uncased", "--port", "8600"], ["--server.port", "8600", "--", "--model", "bert-base-uncased"]),
+        (["--port", "0"], ["--server.port", "0"]),
+        (
+            ["--address", "192.168.1.20"],
+            [
+                "--server.address",
+                "0.0.0.0",
+                "--server.allowedHosts",
+                "192.168.1.20",
+                "--browser.serverAddress",
+                "192.168.1.20",
+            ],
+        ),
+        (["bert-base-uncased", "--port", "0"], ["--server.port", "0", "--", "--model", "bert-base-uncased"]),
     ],
 )
 def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, monkeypatch, tmp_path):
@@ -39,6 +51,7 @@ def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, 
         ("/no/such/folder", "There is no folder '/no/such/folder'"),
         ("nobody/has-this", "hf download nobody/has-this"),
         ("empty", "empty has no config.json"),
+        ("empty/../model.safetensors", "is a file. Name the folder it is in: 'empty/..'"),
     ],
 )
 def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeypatch, tmp_path, capsys):
@@ -46,6 +59,21 @@ def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeyp
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "model.safetensors").touch()
     assert main([name]) == 2
     message = capsys.readouterr().err
     assert message.startswith("selfattn: ") and words in message
+
+
+def test_ports_and_addresses_that_cannot_serve_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the server was started"))
+    with socket.create_server(("localhost", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for given, words in [
+            (["--port", port], f"port {port} is not free. Name another"),
+            (["--port", "99999"], "port 99999 is not free. Name another"),
+            (["--address", "http://192.168.1.20:8501"], "expected a name or an IP address such as 192.168.1.20"),
+        ]:
+            with pytest.raises(SystemExit):
+                main(given)
+            assert words in capsys.readouterr().err

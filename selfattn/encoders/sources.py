@@ -126,6 +126,8 @@ def _local_folder(name: str) -> Path | None:
     folder = Path(name) if base is None else inside(base, name)
     if folder is not None and os.path.isdir(folder):
         return folder.resolve()
+    if base is None and os.path.isfile(name):
+        raise LoadError(f"{name!r} is a file. Name the folder it is in: {str(Path(name).parent)!r}.")
     if looks_local and base is None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
     if looks_local or folder is None:  # the same message whether the folder exists or not

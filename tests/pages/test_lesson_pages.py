@@ -21,6 +21,7 @@ from pages.learn.from_scratch.lesson_pages.hand_made import EMBEDDINGS
 from pages.learn.from_scratch.lesson_pages.scores import IN_A_HEAD
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
+from selfattn.dashboard import permissions
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.capture import Head
@@ -227,6 +228,12 @@ def test_class_links_open_a_question_unrevealed():
     assert [line.partition("?stop=")[2] for line in shown[1::3]] == list(STOPS)
     assert shown[0] == f"1. {plain_question(CORE[0])}" and all(option in shown[0] for option in STOPS[CORE[0]].options)
     assert not any(sign in line for line in shown for sign in ("*", "$", "`"))
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_a_teacher_whose_server_lets_nobody_in_is_told(beyond, monkeypatch):
+    monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
+    assert ("open on this computer only" in words(stop("scaling"))) is not beyond
 
 
 def test_lesson_plan():

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
+from selfattn.dashboard import permissions
 
 MINUTES = 4  # a core stop: two to read at most 250 words aloud, two to vote and do one thing
 LAST = "Follow *On: guess which word*, and let the class type a sentence of its own. The worksheet is for home"
@@ -38,6 +39,10 @@ def show() -> None:
             "**What pupils ask**\n\n" + "\n".join(f"- {question} {answer}" for question, answer in ASKED.items())
         )
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
+        if not permissions.beyond_localhost():
+            st.markdown(
+                "They open on this computer only. For the class: `selfattn --address` and its name or IP address."
+            )
         lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
         st.markdown(
