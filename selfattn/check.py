@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.encoders.capture import Hide
-from selfattn.encoders.encoder import Encoder, Progress, followed, silent
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
@@ -40,7 +40,7 @@ BATCH = 64  # sentences that are encoded together
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """How often each way to rank words names the marked word, which makes the sense; distances against human judgements."""
+    """The rates at which rankings name the marked word, which makes the sense, and distances against human judgements."""
 
     ways: pd.DataFrame
     # way ("most attended": mean of all weights; "last layer": mean of its weights; "chance": 1 / words), every (how often it
@@ -50,12 +50,12 @@ class RawCReport(OfTables):
     rejected: pd.DataFrame  # sentence, reason
 
 
-def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) -> RawCReport:
+def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
     Each sentence counts once, in the first pair of two senses whose sentences are both new. Hiding and the gradient are measured
-    along the way to the target's vector in the other sentence. Distances are over all pairs. progress(done, total) counts pairs.
-    Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
+    along the way to the target's vector in the other sentence. Distances are over all pairs. Raises ValueError if a column is
+    missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
@@ -63,7 +63,7 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame, progress: Progress = silent) ->
         raise ValueError(f"Expected RAW-C's columns; missing: {', '.join(sorted(missing))}.")
     units: dict[str, Tensor] = {}
     rankings, lines, rejected, distance, judged = WordRankings(encoder), [], {}, [], set()
-    for pair in followed(list(pairs.itertuples()), progress):
+    for pair in pairs.itertuples():
         marked = {pair.sentence1: pair.disambiguating_word1, pair.sentence2: pair.disambiguating_word2}
         for text in marked.keys() - units.keys():
             try:
@@ -135,13 +135,13 @@ class CoarseWSDReport(OfTables):
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
-def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most: int | None = None) -> CoarseWSDReport:
+def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
     """Check an encoder on CoarseWSD-20. folder: holds a folder for each word, with {train,test}.{data,gold}.txt.
 
     The method is the paper's 1-NN: each sense is the mean over its training sentences, and a test sentence gets the sense with
     the largest cosine. The paper takes the sum of the last four layers; the report has each single layer too. most: draw so many
-    training and so many test sentences of each sense (seed 0); None: all, as in the paper. progress(done, total) counts words.
-    Raises ValueError if there is no such folder.
+    training and so many test sentences of each sense (seed 0); None: all, as in the paper. Raises ValueError if there is no such
+    folder.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
@@ -151,7 +151,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, progress: Progress = silent, most
             f"Expected a folder for each word in {folder}, each with train.data.txt, train.gold.txt and test's."
         )
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
-    for word_folder in followed(folders, progress):
+    for word_folder in folders:
         sums: dict[str, Any] = defaultdict(int)
         for sense, vectors in _vectors(encoder, word_folder, "train", rejected, most):
             sums[sense] += vectors

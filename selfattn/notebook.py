@@ -227,12 +227,7 @@ class _Whole(alt.TopLevelMixin):
 
 
 def _sides(
-    encoder: Encoder,
-    first: str,
-    second: str,
-    word: str | None,
-    at: tuple[int, int] = (1, 1),
-    control: str | None = None,
+    encoder: Encoder, first: str, second: str, word: str | None, at: tuple[int, int], control: str | None = None
 ) -> dict[str, PlacedWord[Encoding]]:
     encodings = {"A": encoder.encode(first), "B": encoder.encode(second)}
     if word is None:

@@ -82,15 +82,15 @@ class AllSenseMeans:
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
         """Return one word's means. read: the table that they were made from. Raises ValueError for a word that isn't in it."""
         word = fold(word)
-        own, rows = self.senses["word"] == word, read[read["word"] == word]
+        lines, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
             raise ValueError(f"There are no stored means of {word!r}: the table has no labelled sentences of it.")
         return SenseMeans(
             word=word,
-            senses=tuple(self.senses.loc[own, "sense"]),
-            means=torch.from_numpy(self.means[own.to_numpy()]).double(),
-            counts=tuple(self.senses.loc[own, "count"]),
-            within=float(self.senses.loc[own, "within"].iloc[0]),
+            senses=tuple(self.senses.loc[lines, "sense"]),
+            means=torch.from_numpy(self.means[lines.to_numpy()]).double(),
+            counts=tuple(self.senses.loc[lines, "count"]),
+            within=float(self.senses.loc[lines, "within"].iloc[0]),
             rows={
                 encoder.tokenize(sentence).ids: LabelledRow(sense, sentence, place)
                 for sentence, sense, place in zip(
@@ -103,7 +103,7 @@ class AllSenseMeans:
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
     """Compute `sense_means` of each word of a table. All its rows must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
-    table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
+    table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
     places = {row.sentence: row.place for each in found for row in each.rows.values()}
     return AllSenseMeans(
@@ -149,10 +149,10 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
     """Return the shipped reports of the same name and sentences about other encoders, by the encoders' titles."""
-    found, own = {}, _identity(name, encoder, read)
+    found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
-        if other["content"] != own["content"] and all(other[key] == own[key] for key in ("read", "version")):
+        if other["content"] != identity["content"] and all(other[key] == identity[key] for key in ("read", "version")):
             found[other["encoder"]] = _read(name, about, other).report
     return found
 
@@ -227,13 +227,13 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
     usable, rejected = require_rows(encoder, read, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     folder, done, reports = _place("words", encoder, kept_folder()), 0, {}
     for word in (word for word in MOST_TELLING if word in set(usable["word"])):
-        own = read[read["word"] == word]
-        kept = stored("hidden_words", encoder, own, folder / word)
+        sentences = read[read["word"] == word]
+        kept = stored("hidden_words", encoder, sentences, folder / word)
         if kept:
             reports[word] = kept.report
         else:
-            reports[word] = senses.hidden_words(encoder, own, lambda at, _, n=done: progress(n + at, len(usable)))
-            _keep("hidden_words", encoder, own, reports[word], folder / word)
+            reports[word] = senses.hidden_words(encoder, sentences, lambda at, _, n=done: progress(n + at, len(usable)))
+            _keep("hidden_words", encoder, sentences, reports[word], folder / word)
         done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
     left_out = [named_rows(rejected[~rejected["word"].isin(reports)]), *(each.rejected for each in ordered)]

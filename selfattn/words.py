@@ -70,7 +70,7 @@ class Word:
     @property
     def label(self) -> str:
         """The word for a picture or a table, with a mark if the tokeniser doesn't know it."""
-        return f"{self.text} {self.unknown}".rstrip()
+        return f"{self.text} {self.unknown}" if self.unknown else self.text
 
     @property
     def is_punctuation(self) -> bool:
@@ -133,8 +133,8 @@ def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
     possible = [word for word in words if word in folded]  # most texts have none, and the word rule is slow
     if not possible:
         return ()
-    own = {fold(word) for word in WORD.findall(text)}
-    return tuple(word for word in possible if word in own or any(spans_in_runs(text, [word])))
+    folded_words = {fold(word) for word in WORD.findall(text)}
+    return tuple(word for word in possible if word in folded_words or any(spans_in_runs(text, [word])))
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -154,11 +154,11 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
     Units that share a token are one word, with all characters between them. Words without a token are left out.
     """
-    own = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
+    readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
     # For each token: the first unit that it overlaps, and the one after the last.
-    reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in own]
+    reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
     firsts = [first for first, _ in groups]
@@ -174,19 +174,19 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
     """Join the words that have one of these positions into one. Raises IndexError if none has."""
     chosen = {*positions}
-    own = [word for word in words if not chosen.isdisjoint(word.positions)]
-    parts = [own[0].text]
-    for before, word in pairwise(own):
+    joined = [word for word in words if not chosen.isdisjoint(word.positions)]
+    parts = [joined[0].text]
+    for before, word in pairwise(joined):
         parts.append(" " * (word.at > before.span[1]) + word.text)
-    return Word("".join(parts), own[0].start, own[-1].stop, at=own[0].at) if len(own) > 1 else own[0]
+    return Word("".join(parts), joined[0].start, joined[-1].stop, at=joined[0].at) if len(joined) > 1 else joined[0]
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
     """Return the words in order, with those that have one of these positions joined into one."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
-    own = [run_of(words, positions)] if len(apart) < len(words) else []
-    return sorted([*apart, *own], key=lambda word: word.start)
+    joined = [run_of(words, positions)] if len(apart) < len(words) else []
+    return sorted([*apart, *joined], key=lambda word: word.start)
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:

@@ -22,10 +22,10 @@ def hidden_pair_of(**other) -> HiddenPair:
     """Return the pair, with the fields in `other` replaced. The full stop of A has the largest share, but "river" leads."""
     curves = torch.arange(6 * 4 * 3).reshape(6, 4, 3) / 72
     curves[:, 2] = torch.nan
-    own = {
+    fields = {
         "placed": PLACED, "words": tuple(words[:at] + words[at + 1 :] for words, at in zip(WORDS, AT)),
         "share": tuple(map(torch.tensor, SHARES)), "cosine": curves[..., -1], "curves": curves, "control_cosine": 0.55,
         "control_hidden": 0.66, "by_head": BY_HEAD, "top": (3, 0), "ways": (torch.ones(4), torch.ones(4)), "senses": None,
         "nearest": None, "places": (math.nan, math.nan), "notes": (),
     }  # fmt: skip
-    return HiddenPair(**own | other)
+    return HiddenPair(**fields | other)

@@ -36,19 +36,19 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     judged.remove((PAIRS[5], 0))  # its marked word isn't there
     expected = []
     for (word, *texts, _, first, second, _, _), side in judged:
-        own, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
-        vectors, way = plain_hiding.vectors(model, own), plain_hiding.vectors(model, other).u
+        row, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
+        vectors, way = plain_hiding.vectors(model, row), plain_hiding.vectors(model, other).u
         way = way - vectors.u
-        weights = plain_hiding.attended(model, own)
-        marked = [text.casefold() for text in own.texts].index((first, second)[side])
+        weights = plain_hiding.attended(model, row)
+        marked = [text.casefold() for text in row.texts].index((first, second)[side])
         scores = [
             plain_hiding.shares(vectors.u, vectors.hidden, way), weights.mean(axis=(0, 1)), weights[-1].mean(axis=0),
-            weights.max(axis=(0, 1)), plain_hiding.without_axis(model, own)["rollout"],
-            plain_hiding.first_order(model, own, own.others) @ way,
+            weights.max(axis=(0, 1)), plain_hiding.without_axis(model, row)["rollout"],
+            plain_hiding.first_order(model, row, row.others) @ way,
         ]  # fmt: skip
-        near = own.distance[own.named.index(marked)] == 1
+        near = row.distance[row.named.index(marked)] == 1
         expected.append(
-            [texts[side], near, 1 / len(own.named), *(plain_hiding.largest(own, each) == marked for each in scores)]
+            [texts[side], near, 1 / len(row.named), *(plain_hiding.largest(row, each) == marked for each in scores)]
         )
     assert report.sentences.to_numpy().tolist() == expected
     numbers = np.array([line[2:] for line in expected], dtype=float)
@@ -69,8 +69,8 @@ def test_raw_c_distances_correlate_with_human_judgements(encoder_of, pairs):
     cosines = []
     for _, *texts, _, _, _, _, _ in PAIRS[:6]:
         a, b = (encoder.encode(text) for text in texts)
-        own = [each.vector(encoder.n_layers, each.places("bank")[0].positions) for each in (a, b)]
-        cosines.append(1 - float(torch.cosine_similarity(*own, dim=0)))
+        units = [each.vector(encoder.n_layers, each.places("bank")[0].positions) for each in (a, b)]
+        cosines.append(1 - float(torch.cosine_similarity(*units, dim=0)))
     usable = pairs.iloc[:6]
     people = usable["mean_relatedness"]
     assert found[encoder.title] == pytest.approx(pd.Series(cosines).corr(people, method="spearman"))
@@ -98,8 +98,8 @@ def coarse(tmp_path):
     for word in ("bank", "riverbank"):
         (tmp_path / word).mkdir()
         for split, lines in COARSE.items():
-            for kind, own in zip(("data", "gold"), zip(*lines)):
-                (tmp_path / word / f"{split}.{kind}.txt").write_text("\n".join(own).replace("bank", word) + "\n")
+            for kind, column in zip(("data", "gold"), zip(*lines)):
+                (tmp_path / word / f"{split}.{kind}.txt").write_text("\n".join(column).replace("bank", word) + "\n")
     return tmp_path
 
 
@@ -110,23 +110,23 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
     def vectors(line, word):
         number, text = line.replace("bank", word).split("\t")
         read = encoder.encode(text)
-        (at,) = [own.positions for own in read.words if own.text == text.split()[int(number)]]
+        (at,) = [each.positions for each in read.words if each.text == text.split()[int(number)]]
         layers = [layer[list(at)].mean(dim=0).numpy() for layer in read.hidden]
         return np.stack([*layers, np.sum(layers[-4:], axis=0)])
 
     for word in ("bank", "riverbank"):
         means = {}
         for sense in "01":
-            mean = np.mean([vectors(line, word) for line, own in COARSE["train"][:5] if own == sense], axis=0)
+            mean = np.mean([vectors(line, word) for line, rows in COARSE["train"][:5] if rows == sense], axis=0)
             means[sense] = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
         right = [
-            ((means[own] - means["10"[int(own)]]) * vectors(line, word)).sum(axis=-1) > 0
-            for line, own in COARSE["test"]
+            ((means[rows] - means["10"[int(rows)]]) * vectors(line, word)).sum(axis=-1) > 0
+            for line, rows in COARSE["test"]
         ]
         sums = [each.numpy() for _, each in check._vectors(encoder, coarse / word, "test", [])]
         np.testing.assert_allclose(sums, [vectors(line, word) for line, _ in COARSE["test"]], atol=1e-5)
-        own = report.words[report.words["word"] == word]
-        assert own["accuracy"].tolist() == pytest.approx(np.mean(right, axis=0).tolist()) and (own["n"] == 3).all()
+        rows = report.words[report.words["word"] == word]
+        assert rows["accuracy"].tolist() == pytest.approx(np.mean(right, axis=0).tolist()) and (rows["n"] == 3).all()
     both = report.words.pivot(index="layer", columns="word", values="accuracy").loc[report.layers["layer"]]
     assert report.layers["accuracy"].tolist() == pytest.approx(both.mean(axis=1).tolist())
     assert both.index.tolist() == ["embedding", *range(encoder.n_layers), "sum of the last four"]

@@ -50,12 +50,12 @@ def senses() -> dict[str, dict[str, list[str]]]:
 def test_labelled_sentences_are_different_and_plain_and_have_their_word_once(senses):
     """A word has two senses with twelve sentences each, in ASCII, of 5 to 22 words, with a capital first and "." or "?" last."""
     assert len(senses) >= 26
-    every = [sentence.lower() for own in senses.values() for sentences in own.values() for sentence in sentences]
+    every = [s.lower() for by_sense in senses.values() for sentences in by_sense.values() for s in sentences]
     assert len({*every}) == len(every)
-    for word, own in senses.items():
-        assert [len(sentences) for sentences in own.values()] == [12, 12] and word.islower()
-        assert all(1 <= len(words(sense)) <= 3 and word not in words(sense) for sense in own)
-        for sentence in (sentence for sentences in own.values() for sentence in sentences):
+    for word, by_sense in senses.items():
+        assert [len(sentences) for sentences in by_sense.values()] == [12, 12] and word.islower()
+        assert all(1 <= len(words(sense)) <= 3 and word not in words(sense) for sense in by_sense)
+        for sentence in (sentence for sentences in by_sense.values() for sentence in sentences):
             assert 5 <= len(words(sentence)) <= 22 and sentence.isascii(), sentence
             assert re.fullmatch(r"[A-Z](?!.*  ).*[^ .?][.?]", sentence), sentence
             assert occurs_once(word, sentence) and words(sentence)[0] != word, sentence
@@ -64,22 +64,22 @@ def test_labelled_sentences_are_different_and_plain_and_have_their_word_once(sen
 
 def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses):
     """In each sense the word comes before the middle of some sentences, and after the middle of others."""
-    for word, own in senses.items():
-        every = [sentence for sentences in own.values() for sentence in sentences]
+    for word, by_sense in senses.items():
+        every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
-        counts = [Counter(w for s in sentences for w in set(lower(s)) - {word}) for sentences in own.values()]
+        counts = [Counter(w for s in sentences for w in set(lower(s)) - {word}) for sentences in by_sense.values()]
         assert not [other for other in set().union(*counts) if spread(count[other] for count in counts) > 6], word
-        positions = [[lower(s).index(word) / (len(lower(s)) - 1) for s in sentences] for sentences in own.values()]
+        positions = [[lower(s).index(word) / (len(lower(s)) - 1) for s in sentences] for sentences in by_sense.values()]
         assert spread(map(mean, positions)) < 0.15, word
-        assert spread(mean(len(words(s)) for s in sentences) for sentences in own.values()) < 2.5, word
+        assert spread(mean(len(words(s)) for s in sentences) for sentences in by_sense.values()) < 2.5, word
         assert all(min(each) <= 0.4 and max(each) >= 0.6 for each in positions), word
 
 
 @pytest.mark.slow
 def test_before_attention_nothing_separates_the_senses(senses, encoder):
     """The word is one token and has the same positions, equally often, in both senses: so its vectors are the same."""
-    for word, own in senses.items():
-        first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in own.values())
+    for word, by_sense in senses.items():
+        first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in by_sense.values())
         assert first == second, word
 
 
@@ -115,7 +115,7 @@ def test_a_pronouns_antecedent_is_first_in_half_of_the_sentences_and_differs_bet
             twins.setdefault(item.twin or item, []).append(item)
     assert orders.keys() == {"it", "she", "he", "they"} and all(mean(each) == 0.5 for each in orders.values())
     assert len({item.sentence for item in examples.PRONOUNS}) == len(examples.PRONOUNS) >= 48
-    pairs = [own for own in twins.values() if len(own) > 1]
+    pairs = [items for items in twins.values() if len(items) > 1]
     assert len(pairs) >= 16
     for one, other in pairs:
         assert sum(x != y for x, y in zip(words(one.sentence), words(other.sentence), strict=True)) == 1, one

@@ -114,8 +114,8 @@ def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
         "steps": notebook.steps(encoder, *PAIR, **at),
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
-    own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
-    assert set(figures) == {name for name in own if name[0] != "_"} - {"chart"}
+    public = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
+    assert set(figures) == {name for name in public if name[0] != "_"} - {"chart"}
     light, dark = (set(re.findall("#[0-9a-f]{6}", str(theme))) for theme in (LIGHT, DARK))
     for name, spec in figures.items():
         colors = set(re.findall("#[0-9a-f]{6}", json.dumps(spec.to_dict(), default=float)))

@@ -25,8 +25,8 @@ def test_one_words_stored_separation_equals_the_live_one(encoder):
     frame = KINDS["separation"].reads()
     found = stored("separation", encoder, frame).report
     live = separation(encoder, frame[frame["word"] == "bank"], shuffles=1, floor=False)
-    own = found.words[found.words["word"] == "bank"]
-    pd.testing.assert_frame_equal(own.reset_index(drop=True), live.words, check_dtype=False, atol=1e-6)
+    bank = found.words[found.words["word"] == "bank"]
+    pd.testing.assert_frame_equal(bank.reset_index(drop=True), live.words, check_dtype=False, atol=1e-6)
     sentences, expected = (report.sentences(3, 7).query("word == 'bank'") for report in (found, live))
     pd.testing.assert_frame_equal(sentences, expected, check_dtype=False)
 
@@ -73,7 +73,7 @@ def test_a_stored_report_is_read_back_only_for_the_same_encoder_sentences_and_me
 
 
 def test_an_encoders_stored_reports_are_smaller_than_a_megabyte():
-    sizes = [sum(file.stat().st_size for file in own.rglob("*.*")) for own in FOLDER.iterdir()]
+    sizes = [sum(file.stat().st_size for file in folder.rglob("*.*")) for folder in FOLDER.iterdir()]
     assert len(sizes) == 2 and max(sizes) < 1_000_000
 
 

@@ -85,11 +85,11 @@ def test_the_frames_of_a_hand_made_pair():
     assert words.index[words["punctuation"]].tolist() == [5, 9]
     heads = hidden_heads_frame(hidden_pair_of(), EXACT)
     assert list(heads) == ["sentence", "place", "text", "layer", "head", "name", "share", "how"] and len(heads) == 8 * 6
-    for (sentence, place), own in heads.groupby(["sentence", "place"]):
+    for (sentence, place), lines in heads.groupby(["sentence", "place"]):
         number = {"A": {1: 0, 3: 1, 4: 2, 5: 3, 6: 4}, "B": {1: 0, 2: 1, 4: 2}}[sentence][place]
         expected = EXACT.get((sentence, place), BY_HEAD["AB".index(sentence)][number])
-        assert own["share"].tolist() == pytest.approx(expected.flatten().tolist())
-        assert set(own["how"]) == {"exact" if (sentence, place) in EXACT else "by gradient"}
+        assert lines["share"].tolist() == pytest.approx(expected.flatten().tolist())
+        assert set(lines["how"]) == {"exact" if (sentence, place) in EXACT else "by gradient"}
     assert heads[["layer", "head", "name"]].iloc[[4, 10]].to_numpy().tolist() == [[1, 1, "L1 H1"]] * 2
     curves = hidden_curves_frame(hidden_pair_of())
     assert curves["curve"].tolist() == ["as they are"] * 3 + ['"river" and "A" hidden'] * 3

@@ -145,6 +145,10 @@ def test_words_in_a_text_of_any_script():
     assert words_in("ฉันไปธนาคาร", ["ธนาคาร"]) == ("ธนาคาร",)
 
 
+def test_a_label_keeps_every_character_of_its_word():
+    assert Word("\x1d", 0, 1).label == "\x1d" and Word("bank", 0, 1, unknown="[UNK]").label == "bank [UNK]"
+
+
 def test_emoji_are_words_and_signs_are_not():
     assert split_words("I am 😡, 👩\u200d🚀 ☹ © — 5 $ \u200b 🇩🇪") == ("I", "am", "😡", "👩\u200d🚀", "☹", "5", "🇩🇪")
     assert [Word(text, 0, 1).is_punctuation for text in ("😡", "$5", "#️⃣", "\u3164", "$", "™")] == [

@@ -77,7 +77,7 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into parts of pairs of words.
 
-    pooling: None: that of the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
+    pooling: by default, that of the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
     for a text that would be cut.
     """
     pooling = pooling or load_pooling(encoder)

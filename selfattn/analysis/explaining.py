@@ -90,9 +90,10 @@ def explain(
 ) -> Explained:
     """Hide each word of a sentence from everything and remove heads, and return how its target changes.
 
-    sentence: of `Encoder.tokenize` or `encode`. target: of targets.py. words: to hide (None: each). sentences: of `sentences_of`;
-    each is hidden first, and then only the words of the eight with the largest effects. heads: to remove in a pass each (None:
-    the eight that lead by gradient). progress(done, total) counts passes over sentences and words. Raises TextError.
+    sentence: from `Encoder.tokenize` or `encode`. target: one of targets.py. words: those to hide; by default, each. sentences:
+    from `sentences_of`; each is hidden first, and then only the words of the eight with the largest effects. heads: those to
+    remove, in a pass each; by default, the eight that lead by gradient. progress(done, total) counts passes over sentences and
+    words. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:

@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """How near a head is to a named pattern: a share of its weight, 0 to 1, and the threshold."""
+    """A head's share of weight on a named pattern, 0 to 1, and the share from which it has the pattern's name."""
 
     name: str
     meaning: str

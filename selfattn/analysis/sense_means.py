@@ -35,9 +35,7 @@ class SenseMeans:
     senses: tuple[str, ...]  # in alphabetical order
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
-    within: (
-        float  # for 95 % of the rows, the squared distance from the mean of their sense's other rows is at most this
-    )
+    within: float  # the 95 % quantile of the rows' squared distances from the mean of their sense's other rows
     rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token numbers
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
@@ -48,20 +46,20 @@ class SenseMeans:
         once = len(sentence.places(self.word)) == 1  # true for every labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
         if row is not None:
-            own = self.senses.index(row.sense)
-            means[own] = (self.counts[own] * means[own] - unit) / (self.counts[own] - 1)
+            index = self.senses.index(row.sense)
+            means[index] = (self.counts[index] * means[index] - unit) / (self.counts[index] - 1)
         distance = (means - unit).square().sum(dim=1)
         nearest = int(distance.argmin())
-        own = nearest if row is None else own
-        others = torch.cat([means[:own], means[own + 1 :]]).mean(dim=0)
-        axis = others - means[own]
+        index = nearest if row is None else index
+        others = torch.cat([means[:index], means[index + 1 :]]).mean(dim=0)
+        axis = others - means[index]
         return WayBetweenSenses(
-            sense=self.senses[own],
+            sense=self.senses[index],
             nearest=self.senses[nearest],
             axis=axis,
-            place=float((unit - means[own]) @ axis / axis.square().sum()),
-            distance=float(distance[own]),
-            fits=row is not None or float(distance[own]) <= self.within,
+            place=float((unit - means[index]) @ axis / axis.square().sum()),
+            distance=float(distance[index]),
+            fits=row is not None or float(distance[index]) <= self.within,
         )
 
 
@@ -85,10 +83,10 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
     senses = sorted(set(labels))
-    own = torch.tensor([[label == sense for label in labels] for sense in senses], dtype=torch.float64)
-    counts = own.sum(dim=1)
-    means = own @ units / counts[:, None]
-    at = own.argmax(dim=0)  # each row's sense
+    is_of_sense = torch.tensor([[label == sense for label in labels] for sense in senses], dtype=torch.float64)
+    counts = is_of_sense.sum(dim=1)
+    means = is_of_sense @ units / counts[:, None]
+    at = is_of_sense.argmax(dim=0)  # each row's sense
     left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
     axes = (means.sum(dim=0) - means[at]) / (len(senses) - 1) - left
     places = ((units - left) * axes).sum(dim=1) / axes.square().sum(dim=1)

@@ -58,8 +58,8 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
         spans = sentence_spans(text)
         for n, (start, stop) in enumerate(spans):
             first, end = start if n else 0, spans[n + 1][0] if n + 1 < len(spans) else len(text)
-            if own := tuple(word for word in words if first <= word.at < end):
-                found.append(Sentence(text[start:stop], start, segment, own))
+            if inside := tuple(word for word in words if first <= word.at < end):
+                found.append(Sentence(text[start:stop], start, segment, inside))
     return tuple(found)
 
 

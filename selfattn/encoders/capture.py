@@ -121,8 +121,8 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
         for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):
             if not at or not all(0 <= p < most for p in at):
                 raise ValueError(f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}.")
-        if own := sorted({*hide.queries} & {*hide.keys}):
-            names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in own)
+        if both := sorted({*hide.queries} & {*hide.keys}):
+            names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in both)
             raise ValueError(
                 f"A token is never hidden from itself: {names} is among queries and keys. Take it from one."
             )
@@ -317,11 +317,11 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 def eager_attention(module, query, key, value, attention_mask, **options):
     """Compute attention by the family's own slow function, which returns weights, with the recorder's hidden tokens."""
-    own = sys.modules[type(module).__module__].eager_attention_forward
+    eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
         recorder.n_calls += 1
-    return own(module, query, key, value, added(attention_mask, query.dtype), **options)
+    return eager(module, query, key, value, added(attention_mask, query.dtype), **options)
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:

@@ -15,13 +15,9 @@ T = TypeVar("T")
 # CUDA's own allocator raises torch.OutOfMemoryError. Others raise a RuntimeError with these words: the CPU's allocator, cuBLAS,
 # cuDNN, CUDA itself, Apple's MPS for all and for one tensor.
 WORDS = (
-    "can't allocate memory",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "CUDNN_STATUS_ALLOC_FAILED",
-    "CUDA error: out of memory",
-    "MPS backend out of memory",
-    "Invalid buffer size",
-)
+    "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
+    "MPS backend out of memory", "Invalid buffer size",
+)  # fmt: skip
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -100,8 +100,8 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
     recordings, states = _fast(encoder, [alone])
     if not states[0][-1].isfinite().all():
         return f"in {encoder.dtype} its last hidden state is not finite."
-    for layer, own in zip(recordings[0], alone.weights, strict=True):
-        if reason := _differ(KERNEL, _largest(layer.weights(), own), allowed):
+    for layer, eager in zip(recordings[0], alone.weights, strict=True):
+        if reason := _differ(KERNEL, _largest(layer.weights(), eager), allowed):
             return f"in {encoder.dtype} {reason}."
     return ""
 
@@ -296,18 +296,18 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
-    own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
+    weights = own_weights(recording, rows=rows) if eager is None else eager.cpu()
     query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))
     more = max(1.0, float((query * key).max()) * recording.scale / SCORE)
-    error = _largest(recording.weights(rows=rows), own)
-    return _differ(KERNEL, error, WEIGHTS * more) or _contexts_differ(recording, own, more, rows)
+    error = _largest(recording.weights(rows=rows), weights)
+    return _differ(KERNEL, error, WEIGHTS * more) or _contexts_differ(recording, weights, more, rows)
 
 
-def _contexts_differ(recording: LayerRecording, own: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
+def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
     """Describe how W_O's input differs from the model's own weights (n_heads, n_rows, n) times the values, or return ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "more than the heads' contexts enters the output matrix"
-    theirs = own @ recording.value[0].cpu()
+    theirs = weights @ recording.value[0].cpu()
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
     error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())

@@ -139,12 +139,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as it is spelled here; a run of words counts as one."""
+        """The word as it is spelled here; several words are joined into one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words in order; a run of words that is this word counts as one."""
+        """The sentence's words in order, with the words of this place joined into one."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property

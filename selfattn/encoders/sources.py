@@ -27,17 +27,9 @@ BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452
 
 # Encoders to offer, with safetensors on the Hub.
 CURATED = (
-    BUNDLED_NAME,
-    "bert-base-uncased",
-    "bert-base-cased",
-    "distilbert-base-uncased",
-    "roberta-base",
-    "xlm-roberta-base",
-    "google/electra-small-discriminator",
-    "albert-base-v2",
-    "answerdotai/ModernBERT-base",
-    "microsoft/mpnet-base",
-)
+    BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
+    "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

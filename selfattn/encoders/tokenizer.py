@@ -21,25 +21,26 @@ class Tokenizer:
                 f"{name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder)."
             )
         ):
-            own = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        if not getattr(own, "is_fast", False):
+            loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        if not getattr(loaded, "is_fast", False):
             raise LoadError(
-                f"{name}'s tokeniser ({type(own).__name__}) is written in Python and doesn't say where in the text a token "
+                f"{name}'s tokeniser ({type(loaded).__name__}) is written in Python and doesn't say where in the text a token "
                 "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
                 "Take another encoder."
             )
         # Switched off here once: switching for each text would change an object that other threads use.
-        own.backend_tokenizer.no_truncation()
-        own.backend_tokenizer.no_padding()
-        self._backend = own.backend_tokenizer
-        added = own.backend_tokenizer.get_added_tokens_decoder().items()
-        self._special = {number for number, token in added if token.special} - {own.unk_token_id}
-        self.pad_token, self.pad_token_id = own.pad_token, own.pad_token_id
-        self.unk_token, self.unk_token_id = own.unk_token, own.unk_token_id
-        self.mask_token, self.mask_token_id = own.mask_token, own.mask_token_id
-        self.model_input_names, self.model_max_length = own.model_input_names, own.model_max_length
+        loaded.backend_tokenizer.no_truncation()
+        loaded.backend_tokenizer.no_padding()
+        self._backend = loaded.backend_tokenizer
+        added = loaded.backend_tokenizer.get_added_tokens_decoder().items()
+        self._special = {number for number, token in added if token.special} - {loaded.unk_token_id}
+        self.pad_token, self.pad_token_id = loaded.pad_token, loaded.pad_token_id
+        self.unk_token, self.unk_token_id = loaded.unk_token, loaded.unk_token_id
+        self.mask_token, self.mask_token_id = loaded.mask_token, loaded.mask_token_id
+        self.model_input_names, self.model_max_length = loaded.model_input_names, loaded.model_max_length
         self.note = self._note_on_case(folder)
-        self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
+        self.get_vocab, self.decode = loaded.get_vocab, loaded.decode
+        self.convert_ids_to_tokens = loaded.convert_ids_to_tokens
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
         """Read a text by the Rust tokeniser. transformers' wrapper would set padding in it, and threads share it."""

@@ -10,18 +10,7 @@ from selfattn.senses.unrelated_pairs import UnrelatedPairs, unrelated_pairs
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [
-    "CheckpointsReport",
-    "HeadProfiles",
-    "HiddenWordsReport",
-    "SeparationReport",
-    "TargetReport",
-    "UnrelatedPairs",
-    "check_rows",
-    "compare_checkpoints",
-    "head_profiles",
-    "hidden_words",
-    "over_sentences",
-    "random_twin",
-    "separation",
+    "CheckpointsReport", "HeadProfiles", "HiddenWordsReport", "SeparationReport", "TargetReport", "UnrelatedPairs",
+    "check_rows", "compare_checkpoints", "head_profiles", "hidden_words", "over_sentences", "random_twin", "separation",
     "unrelated_pairs",
-]
+]  # fmt: skip

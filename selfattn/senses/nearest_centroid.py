@@ -198,9 +198,9 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
     to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """
-    own = to_centroids.gather(-1, labels[None, :, :, None].expand(*to_centroids.shape[:-1], 1))
-    beaten = (to_centroids > own + TIE).any(dim=-1)
-    level = ((to_centroids - own).abs() <= TIE).sum(dim=-1).double()
+    to_right = to_centroids.gather(-1, labels[None, :, :, None].expand(*to_centroids.shape[:-1], 1))
+    beaten = (to_centroids > to_right + TIE).any(dim=-1)
+    level = ((to_centroids - to_right).abs() <= TIE).sum(dim=-1).double()
     return torch.where(beaten, 0.0, 1.0 / level)
 
 

@@ -226,8 +226,8 @@ def _judged(
     groups = _groups(placed)
     hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
-    own, other = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
-    axes, middle = other - own, (own + other) / 2  # (11, d_model), the last of everything
+    here, there = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
+    axes, middle = there - here, (here + there) / 2  # (11, d_model), the last of everything
     judge = np.arange(len(halves)) ^ 1
 
     def right(vectors: np.ndarray) -> np.ndarray:

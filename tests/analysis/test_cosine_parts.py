@@ -27,7 +27,7 @@ def looped(encoder, a, b):
     for side in (a, b):
         with torch.no_grad():
             states.append(model(**encoder.inputs([side])).last_hidden_state[0].tolist())
-    means = [[sum(column) / len(own) for column in zip(*own)] for own in states]
+    means = [[sum(column) / len(state) for column in zip(*state)] for state in states]
     norms = [math.sqrt(sum(x * x for x in mean)) for mean in means]
     word_of = [{p: at for at, word in enumerate(side.words) for p in word.positions} for side in (a, b)]
     parts = [[0.0] * (len(b.words) + 1) for _ in range(len(a.words) + 1)]
@@ -38,8 +38,8 @@ def looped(encoder, a, b):
     return parts, sum(x * y for x, y in zip(*means)) / (norms[0] * norms[1])
 
 
-def near(own, other):
-    torch.testing.assert_close(torch.as_tensor(own).double(), torch.as_tensor(other).double(), atol=1e-5, rtol=0)
+def near(actual, expected):
+    torch.testing.assert_close(torch.as_tensor(actual).double(), torch.as_tensor(expected).double(), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
@@ -89,10 +89,10 @@ def test_hidden_cosines_are_those_of_explain(encoder):
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)
     assert found.shape == (len(a.words) + 1, len(b.words) + 1)
-    for own, side, other in ((found[:, 0], a, b), (found[0], b, a)):
+    for cosines, side, other in ((found[:, 0], a, b), (found[0], b, a)):
         explained = explain(encoder, side, similarity(encoder, pooling, other)(side), heads=[])
-        near(own[0], explained.number)
-        near(own[1:] - own[0], explained.effect)
+        near(cosines[0], explained.number)
+        near(cosines[1:] - cosines[0], explained.effect)
     vectors = []
     for side, place in zip((a, b), (1, 4)):
         inputs = encoder.inputs([side])

@@ -1,4 +1,4 @@
-"""Effects of hidden words and removed heads equal those by transformers alone, with attention mask 0 and hooks before W_O."""
+"""Effects of hidden words and removed heads equal those that transformers gives with an attention mask and with hooks."""
 
 from dataclasses import replace
 from functools import cache

@@ -24,13 +24,15 @@ def test_places_match_plain_loops(encoder):
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
     assert {row.sentence for row in means.rows.values()} == {*units}
     for row in means.rows.values():
-        sense, own = units[row.sentence]
+        sense, vector = units[row.sentence]
         left = [u for text, (label, u) in units.items() if label == sense and text != row.sentence]
         others = [u for label, u in units.values() if label != sense]
         start, end = torch.stack(left).mean(dim=0), torch.stack(others).mean(dim=0)
         assert row.sense == sense
-        assert row.place == pytest.approx(float((own - start) @ (end - start) / (end - start).square().sum()), abs=1e-6)
-        assert means.way(encoder.tokenize(row.sentence), own).place == pytest.approx(row.place, abs=1e-6)
+        assert row.place == pytest.approx(
+            float((vector - start) @ (end - start) / (end - start).square().sum()), abs=1e-6
+        )
+        assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
 def test_a_sentence_before_the_middle_is_nearest_to_its_sense(encoder):

@@ -1,13 +1,12 @@
 """Effects of hidden sentences equal a plain transformers loop; noise levels name no sentence by chance."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
-from torch.nn.functional import cosine_similarity
-from transformers import AutoModel, AutoModelForSequenceClassification
 
 from selfattn import load_encoder
 from selfattn.analysis import explaining, sentences
@@ -17,9 +16,9 @@ from selfattn.analysis.targets import Along, changed, class_score, similarity
 from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import load_pooling
+from tests.analysis.test_explaining import CLASSES, ENTERING, SECOND, cosine, margin
 from tests.encoders.test_pooling import embedder
 
-EIGHT = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBERT", "DeBERTa"]
 TEXT = (
     "The bank of the river was muddy. She sat by the water, and the banker waited. It rained in the morning! The bank approved "
     "the loan. Who came to the bank? A boat lay on the river. The money was in the bank. They rowed home. The rain came down. "
@@ -53,47 +52,30 @@ def test_every_word_is_in_one_sentence(encoder_of):
         assert [(each.segment, each.text) for each in parts[2:]] == [(1, "One (two) ."), (1, "Three."), (1, "Four")]
 
 
-def plain(folder, inputs, hidden, cut=None):
-    """Return a class's lead, or with `cut` the mean's cosine with it, by transformers alone with these positions masked."""
-    inputs = {name: each.clone() for name, each in inputs.items()}
-    inputs["attention_mask"][0, list(hidden)] = 0
-    kind = AutoModelForSequenceClassification if cut is None else AutoModel
-    with torch.no_grad():
-        found = kind.from_pretrained(folder, attn_implementation="eager").eval()(**inputs)
-    if cut is None:
-        logits = found.logits[0]
-        return float(logits[1] - max(logits[0], logits[2]))
-    kept = [at for at in range(inputs["input_ids"].shape[1]) if at not in hidden]
-    return float(cosine_similarity(found.last_hidden_state[0][kept].mean(dim=0), cut, dim=0))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EIGHT)
+@pytest.mark.parametrize("name", ENTERING)
 def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
-    folder = str(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=("A", "B", "C"))))
-    encoder = load_encoder(folder)
+    encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))
     tokens = encoder.tokenize(SMALL)
-    other = encoder.encode("She sat.").states[-1].mean(dim=0)
-    for target, cut in (
-        (class_score(load_class_head(encoder), "B")(tokens), None),
-        (similarity(encoder, load_pooling(encoder), "She sat.")(tokens), other),
+    for number, target in (
+        (partial(margin, encoder, name, text=SMALL), class_score(load_class_head(encoder), "POSITIVE")),
+        (partial(cosine, encoder, name, text=SMALL), similarity(encoder, load_pooling(encoder), SECOND)),
     ):
-        found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
-        inputs = encoder.inputs([tokens])
-        before = plain(folder, inputs, (), cut)
+        found = explain(encoder, tokens, target(tokens), heads=(), sentences=sentences_of(tokens))
+        before = number()
         near = {"abs": 1e-5 * max(1.0, abs(before), float(found.by_sentence.abs().max()))}
         assert found.number == pytest.approx(before, **near) and len(found.sentences) == 4
         for each, effect in list(zip(found.sentences, found.by_sentence.tolist()))[::2]:
-            assert effect == pytest.approx(plain(folder, inputs, each.positions, cut) - before, **near)
+            assert effect == pytest.approx(number(hidden=each.positions) - before, **near)
         two = found.by_sentence.abs().argsort(descending=True)[:2].tolist()
         assert found.words == tuple(word for at in sorted(two) for word in found.sentences[at].words)
         assert set(found.sentence_frame.query("opened")["place"]) == set(two)
         word, effect = found.words[0], float(found.effect[0])
-        assert effect == pytest.approx(plain(folder, inputs, word.positions, cut) - before, **near)
+        assert effect == pytest.approx(number(hidden=word.positions) - before, **near)
         size = sentences._rounded(len(found.sentences[0].positions))
-        draws = [plain(folder, inputs, draw, cut) - before for draw in sentences._draws(tokens.words, size)]
+        draws = [number(hidden=draw) - before for draw in sentences._draws(tokens.words, size)]
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 

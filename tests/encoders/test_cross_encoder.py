@@ -1,6 +1,5 @@
 """A class head on two texts gives CrossEncoder's score, and hiding a word equals transformers' attention mask."""
 
-import json
 import logging
 from pathlib import Path
 
@@ -109,7 +108,7 @@ WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
 def test_a_setting_that_changes_the_score_is_refused(saved, file, values, message):
     folder, theirs = saved("RoBERTa")
     load_class_head(load_encoder(folder))
-    Path(folder, file).write_text(json.dumps(json.loads(Path(folder, file).read_text()) | values))
+    change_config(Path(folder), file, **values)
     scores = [each.predict([(QUERY, DOCUMENT)]).item() for each in (theirs, CrossEncoder(folder, device="cpu"))]
     assert abs(scores[0] - scores[1]) > 1e-3
     with pytest.raises(NoHead, match=f"saved by sentence-transformers, asks in .* {message}, which isn't done here"):

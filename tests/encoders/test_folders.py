@@ -23,6 +23,7 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
+WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"  # of a folder, of its Transformer step
 
 
 @pytest.fixture(scope="session")
@@ -121,10 +122,6 @@ def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_pa
     torch.testing.assert_close(encoder.encode(TEXT).states[-1], states, atol=1e-5, rtol=0)
 
 
-def edit(file, **values):
-    file.write_text(json.dumps((json.loads(file.read_text()) if file.exists() else {}) | values))
-
-
 def saved_embedder(template, folder, mode="mean", more=()):
     """Save a folder by sentence-transformers."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -141,21 +138,21 @@ def old_layout(folder):
     paths = ("0_Transformer", "1_Pooling", "2_Normalize")
     steps = [{"name": p[0], "path": p, "type": f"sentence_transformers.models.{p[2:]}"} for p in paths]
     (folder / "modules.json").write_text(json.dumps(steps))
-    edit(folder / "config.json", __version__="0.2.0")
-    edit(folder / "0_Transformer" / "sentence_bert_config.json", max_seq_length=8)
+    (folder / "config.json").write_text('{"__version__": "0.2.0"}')
+    change_config(folder / "0_Transformer", STEP, max_seq_length=8)
 
 
 def cut_in_an_old_file(folder):
-    (folder / "sentence_bert_config.json").unlink()
-    edit(folder / "sentence_roberta_config.json", max_seq_length=8)
+    (folder / STEP).unlink()
+    (folder / "sentence_roberta_config.json").write_text('{"max_seq_length": 8}')
 
 
 def cut_by_tokenizer_args(folder):
-    edit(folder / "sentence_bert_config.json", max_seq_length=16, tokenizer_args={"model_max_length": 8})
+    change_config(folder, STEP, max_seq_length=16, tokenizer_args={"model_max_length": 8})
 
 
 def cut_in_the_tokenisers_file(folder):
-    edit(folder / "tokenizer_config.json", model_max_length=8)
+    change_config(folder, "tokenizer_config.json", model_max_length=8)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +187,7 @@ def test_vectors_equal_those_of_sentence_transformers(family, mode, change, chec
             pooling.positions(encoder.tokenize(f"{TEXT} by water"))
 
 
-WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
-ASKED = [
+CHANGES = [
     ("max", "max", (), WHOLE, {}),
     ("weightedmean", "weightedmean", (), WHOLE, {}),
     ("cls and mean", ("cls", "mean"), (), WHOLE, {}),
@@ -199,17 +195,17 @@ ASKED = [
     ("layer_norm.LayerNorm", "mean", (modules.LayerNorm(32),), WHOLE, {}),
     ("default_prompt_name", "mean", (), WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}),
     ("truncate_dim", "mean", (), WHOLE, {"truncate_dim": 8}),
-    ("config_args", "mean", (), OWN, {"config_args": {"hidden_act": "relu"}}),
-    ("do_lower_case", "mean", (), OWN, {"do_lower_case": True}),
+    ("config_args", "mean", (), STEP, {"config_args": {"hidden_act": "relu"}}),
+    ("do_lower_case", "mean", (), STEP, {"do_lower_case": True}),
 ]
 
 
-@pytest.mark.parametrize(("name", "mode", "more", "file", "values"), ASKED, ids=[each[0] for each in ASKED])
+@pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
 def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
     """Each changes the vector or its length in sentence-transformers."""
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
-    edit(folder / file, **values)
+    change_config(folder, file, **values)
     one, other = (SentenceTransformer(str(each), device="cpu").encode("The Bank") for each in (plain, folder))
     assert one.shape != other.shape or abs(one - other).max() > 1e-3
     assert load_pooling(load_encoder(plain)).mode == "mean"
@@ -264,9 +260,8 @@ def test_shards_and_half_precision_are_opened(template, tmp_path):
     model.half().save_pretrained(tmp_path / "half")
     for kind in ("shards", "half"):
         tokenizer.save_pretrained(tmp_path / kind)
-    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 2 and same(
-        load_encoder(tmp_path / "shards"), template
-    )
+    assert len(list((tmp_path / "shards").glob("*.safetensors"))) > 2
+    assert same(load_encoder(tmp_path / "shards"), template)
     half = load_encoder(tmp_path / "half")
     assert half.dtype == "float32" and half.recomputable and half.digest != load_encoder(template).digest
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
@@ -318,7 +313,7 @@ LATE = "Without pooling there is a vector for each token, as in late interaction
         (
             CrossEncoder,
             {"classes": ("LABEL_0",)},
-            "It is a cross-encoder: it gives two texts a score, and none of them a",
+            "It is a cross-encoder: it gives two texts a score, and none of them",
         ),
     ],
 )

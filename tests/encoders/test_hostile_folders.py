@@ -89,9 +89,7 @@ def test_a_single_weights_file_wins_over_an_index(folder):
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
-@pytest.mark.parametrize(
-    "named", [None, {}, {"a": ["b"]}, {"a": "../elsewhere.safetensors"}, {"a": "pytorch_model.bin"}]
-)
+@pytest.mark.parametrize("named", [None, {}, {"a": ["b"]}, {"a": "../a.safetensors"}, {"a": "pytorch_model.bin"}])
 def test_an_index_that_is_invalid_or_names_a_pickle(folder, tmp_path, named):
     canary = tmp_path / "canary"
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
@@ -270,10 +268,6 @@ def test_failing_as_passes_other_exceptions(signal):
         raise signal()
 
 
-def make_pipe(path):
-    os.mkfifo(path)
-
-
 def make_socket(path):
     here = os.getcwd()
     os.chdir(path.parent)  # a socket's path may have at most 108 bytes
@@ -283,14 +277,12 @@ def make_socket(path):
 
 
 MAKERS = {
-    "pipe": make_pipe,
+    "pipe": os.mkfifo,
     "socket": make_socket,
     "device": lambda path: path.symlink_to("/dev/zero"),
     "loop": lambda path: path.symlink_to(path.name),
     "unreadable": lambda path: path.symlink_to("/proc/self/mem"),
 }
-
-
 READ = ("config.json", "tokenizer.json", "model.safetensors")
 
 

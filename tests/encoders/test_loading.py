@@ -155,9 +155,10 @@ def test_a_tokeniser_of_another_model(folder):
     refused(folder, "don't belong together")
 
 
-def test_an_unknown_precision_or_device(folder):
+def test_options_that_no_folder_has(folder):
     refused(folder, "dtype must be one of", dtype="float8")
     refused(folder, "it has", device="abacus")
+    refused(folder, "has no revisions", revision="main")
 
 
 def test_out_of_memory(folder, monkeypatch):
@@ -199,10 +200,6 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
     refused("mine", "leads out of the folder")
-
-
-def test_a_folder_has_no_revisions(folder):
-    refused(folder, "has no revisions", revision="main")
 
 
 def test_a_deleted_encoder_is_freed_at_once(folder):

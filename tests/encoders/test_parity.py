@@ -180,6 +180,6 @@ def test_filled_keeps_the_special_tokens_at_the_ends(encoder_of):
 def test_large_scores_widen_the_bound_of_contexts():
     value = torch.ones(1, 1, 2, 4)
     recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
-    own = torch.full((1, 2, 2), 0.5)
-    assert parity._contexts_differ(recording, own, more=10.0) == ""
-    assert parity._contexts_differ(recording, own, more=1.0).startswith("contexts differ from the model's own by 5")
+    weights = torch.full((1, 2, 2), 0.5)
+    assert parity._contexts_differ(recording, weights, more=10.0) == ""
+    assert parity._contexts_differ(recording, weights, more=1.0).startswith("contexts differ from the model's own by 5")

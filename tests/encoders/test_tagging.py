@@ -9,7 +9,6 @@ from selfattn.analysis.explaining import explain
 from selfattn.analysis.targets import tag_score
 from selfattn.encoders.classification import load_tag_head
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.heads_on_top import NoHead
 
 pytestmark = pytest.mark.slow
 
@@ -73,8 +72,3 @@ def test_hiding_another_word_equals_its_attention_mask_at_0(tagger, family):
     assert found.number == pytest.approx(margin(), abs=1e-5)
     at = found.words.index(other)
     assert float(found.effect[at]) == pytest.approx(margin(other.positions) - margin(), abs=1e-5)
-
-
-def test_an_encoder_without_the_head_is_refused(encoder):
-    with pytest.raises(NoHead, match=r"no token-classification head: its checkpoint holds the encoder alone\. dslim"):
-        load_tag_head(encoder)

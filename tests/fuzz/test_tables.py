@@ -18,17 +18,9 @@ from tests.fuzz.hostile import texts
 pytestmark = pytest.mark.slow
 
 HEADERS = [
-    "sentence,word,sense",
-    "sentence,word",
-    "word,sentence",
-    "sentence",
-    "",
-    "a,b,c",
-    "Word;SENTENCE",
-    "sep=\t\nsentence\tword",
-    "sentence,sentence,word",
-    '"',
-]
+    "sentence,word,sense", "sentence,word", "word,sentence", "sentence", "", "a,b,c", "Word;SENTENCE",
+    "sep=\t\nsentence\tword", "sentence,sentence,word", '"',
+]  # fmt: skip
 
 
 def csvs() -> st.SearchStrategy[bytes]:

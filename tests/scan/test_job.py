@@ -250,10 +250,13 @@ def test_an_empty_table_is_a_finished_scan(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_changed_encoder_is_refused_by_a_worker_and_by_a_second_run(tmp_path, capsys):
+def test_a_scan_continues_with_a_copy_of_its_encoder_and_not_with_a_changed_one(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
+    read_scan(output).parts[0].unlink()
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    assert scan(table, output, "--model", str(copy)) == 0 and read_scan(output).finished
     read_scan(output).parts[0].unlink()
     asked = Job(str(table), str(output), str(folder), device="cpu")
     (part,) = asked.parts()
@@ -264,16 +267,6 @@ def test_a_changed_encoder_is_refused_by_a_worker_and_by_a_second_run(tmp_path, 
         PartWorker(asked).scan(part)
     assert scan(table, output, "--model", str(folder)) == 2
     assert "another scan: content was '" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_scan_continues_with_a_copy_of_its_encoder(tmp_path):
-    table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
-    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
-    assert scan(table, output, "--model", str(folder)) == 0
-    read_scan(output).parts[0].unlink()
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    assert scan(table, output, "--model", str(copy)) == 0 and read_scan(output).finished
 
 
 def test_an_older_scan_with_digests_of_the_encoders_files_is_read(tmp_path, encoder):

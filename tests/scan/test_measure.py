@@ -174,7 +174,7 @@ def test_sources_in_other_families_too(encoder_of, name):
 
 
 def test_copies_share_passes_within_the_limit(encoder_of, monkeypatch):
-    """Copies of several sentences do too; of one length if padding changes numbers, and in halves if memory runs out."""
+    """A pass has copies of one length if padding changes numbers, and is halved if memory runs out."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]

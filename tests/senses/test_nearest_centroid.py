@@ -66,7 +66,7 @@ def small(encoder, labelled):
     return labelled, separation(encoder, labelled, shuffles=200)
 
 
-def beyond_baselines_loop(own, baselines, senses):
+def beyond_baselines_loop(scores, baselines, senses):
     """Return each sentence's score minus that of the baseline that is better on the other half, in plain loops."""
     seen, halves = {}, []
     for sense in senses:
@@ -76,7 +76,7 @@ def beyond_baselines_loop(own, baselines, senses):
     for i, half in enumerate(halves):
         right = [sum(kind[j] for j in range(len(senses)) if halves[j] != half) for kind in baselines]
         chosen = [kind for kind, points in zip(baselines, right) if max(right) - points < 1e-9]
-        added.append(own[i] - sum(kind[i] for kind in chosen) / len(chosen))
+        added.append(scores[i] - sum(kind[i] for kind in chosen) / len(chosen))
     return added
 
 
@@ -89,20 +89,22 @@ def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
         return [nearest_centroid_scores(words[word][kind], list(rows["sense"])) for word, rows in frame.groupby("word")]
 
     def mean(*kind):
-        return np.mean([np.mean(own) for own in scores(*kind)])
+        return np.mean([np.mean(of_word) for of_word in scores(*kind)])
 
     expected = [mean("layer", layer) for layer in range(encoder.n_layers + 1)]
     assert report.layers["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
-    per_word = np.array([[np.mean(own) for own in scores("layer", layer)] for layer in range(encoder.n_layers + 1)]).T
+    per_word = np.array(
+        [[np.mean(of_word) for of_word in scores("layer", layer)] for layer in range(encoder.n_layers + 1)]
+    ).T
     np.testing.assert_allclose(report.layers[["low", "high"]].T, interval(per_word))
     assert report.bag[0] == pytest.approx(mean("bag"), abs=1e-12)
     assert report.chance == pytest.approx((1 / 3 + 1 / 2) / 2)
     labels = [list(rows["sense"]) for _, rows in frame.groupby("word")]
     for row in report.heads.itertuples():
         kinds = [scores(kind, row.layer, row.head) for kind in ("accuracy", "uniform", "own_value")]
-        expected = [np.mean([np.mean(own) for own in kind]) for kind in kinds]
+        expected = [np.mean([np.mean(of_word) for of_word in kind]) for kind in kinds]
         assert [row.accuracy, row.uniform, row.own_value] == pytest.approx(expected, abs=1e-12)
-        added = [np.mean(beyond_baselines_loop(own, both, of)) for own, *both, of in zip(*kinds, labels)]
+        added = [np.mean(beyond_baselines_loop(of_word, both, of)) for of_word, *both, of in zip(*kinds, labels)]
         low, high = interval(np.array(added)[:, None])
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
@@ -110,9 +112,9 @@ def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
 def test_beyond_baselines_matches_the_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
-    own, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
-    found = beyond_baselines(torch.from_numpy(own), torch.from_numpy(np.stack(baselines)), torch.tensor(labels))
-    for at, (scores, first, second) in enumerate(zip(own, *baselines)):
+    head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
+    found = beyond_baselines(torch.from_numpy(head_scores), torch.from_numpy(np.stack(baselines)), torch.tensor(labels))
+    for at, (scores, first, second) in enumerate(zip(head_scores, *baselines)):
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
@@ -122,9 +124,9 @@ def test_each_left_out_matches_the_plain_loop():
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
     places = {sense: sorted((starts[i], i) for i in range(9) if senses[i] == sense) for sense in (0, 1)}
     expected = []
-    for i, own in enumerate(senses):
-        place = places[own].index((starts[i], i))
-        partner = places[1 - own][place * len(places[1 - own]) // len(places[own])][1]
+    for i, sense in enumerate(senses):
+        place = places[sense].index((starts[i], i))
+        partner = places[1 - sense][place * len(places[1 - sense]) // len(places[sense])][1]
         kept = [j for j in range(9) if j != partner]
         expected.append(nearest_centroid_scores(vectors[kept], [senses[j] for j in kept])[kept.index(i)])
     found = each_left_out(cosines(vectors[:, None]), torch.tensor(senses), 2, torch.tensor(starts))
@@ -187,11 +189,11 @@ def test_the_random_twin_has_other_weights_and_does_not_change_the_random_state(
     before = torch.get_rng_state()
     twin = random_twin(encoder)
     assert torch.equal(before, torch.get_rng_state())
-    own, other = encoder.model.state_dict(), twin.model.state_dict()
-    assert {k: v.shape for k, v in own.items()} == {k: v.shape for k, v in other.items()}
+    weights, untrained = encoder.model.state_dict(), twin.model.state_dict()
+    assert {k: v.shape for k, v in weights.items()} == {k: v.shape for k, v in untrained.items()}
     name = "encoder.layer.0.attention.self.query.weight"
-    assert not torch.equal(own[name], other[name])
-    assert torch.equal(other[name], random_twin(encoder).model.state_dict()[name])
+    assert not torch.equal(weights[name], untrained[name])
+    assert torch.equal(untrained[name], random_twin(encoder).model.state_dict()[name])
     contents = {encoder.content, twin.content, random_twin(encoder).content, random_twin(encoder, seed=1).content}
     assert twin.digest == "" and random_twin(encoder).content == twin.content and len(contents) == 3
     assert twin.recomputable

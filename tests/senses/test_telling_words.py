@@ -228,13 +228,13 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
 def test_a_single_word_has_no_interval_over_words_and_may_be_called_all(encoder_of):
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
-        own, every = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
-        assert own.iloc[:, 1:3].reset_index(drop=True).equals(every.iloc[:, 1:3].reset_index(drop=True))
-        assert not own["low"].isna().any() and every[["low", "high"]].isna().all(axis=None)
+        single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
+        assert single.iloc[:, 1:3].reset_index(drop=True).equals(overall.iloc[:, 1:3].reset_index(drop=True))
+        assert not single["low"].isna().any() and overall[["low", "high"]].isna().all(axis=None)
     assert report.agreement[["low", "high"]].isna().all(axis=None) and not report.agreement["agreement"].isna().any()
-    own, every = report.heads.iloc[:12], report.heads.iloc[12:]
-    assert own["share"].tolist() == every["share"].tolist() and own["leads"].sum() == pytest.approx(1)
-    assert every[["low", "high", "leads"]].isna().all(axis=None)
+    single, overall = report.heads.iloc[:12], report.heads.iloc[12:]
+    assert single["share"].tolist() == overall["share"].tolist() and single["leads"].sum() == pytest.approx(1)
+    assert overall[["low", "high", "leads"]].isna().all(axis=None)
 
 
 def test_without_a_mask_token_the_padding_token_replaces_a_word():
