@@ -78,8 +78,11 @@ if second is None:
     st.info("Name a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
-key = ("counterparts", encoder_key(second), first.reader, second.reader)
-why = cached(first, key, lambda _: why_no_counterparts(first, second))
+key, compare = (
+    ("counterparts", encoder_key(second), first.reader, second.reader),
+    partial(why_no_counterparts, first, second),
+)
+why = cached(first, key, lambda _: compare())
 partner = chosen
 if why:
     partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)
