@@ -65,7 +65,7 @@ WATCH = """(() => {
     return root;
   };
   let acted = 0, known = new Set();
-  const clear = CanvasRenderingContext2D.prototype.clearRect;  // with this Vega begins each picture on a canvas
+  const clear = CanvasRenderingContext2D.prototype.clearRect;  // Vega's first call for each canvas picture
   CanvasRenderingContext2D.prototype.clearRect = function (...at) {
     drawn.add(this.canvas);
     return clear.apply(this, at);

@@ -1,4 +1,4 @@
-"""Maps of all heads for one sentence, how the chosen head computes the word's row, and what it does over many sentences."""
+"""Show every head's map for one sentence, how the chosen head computes a row, and its habit over many sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -17,8 +17,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
-
-Sides = Mapping[str, PlacedWord[Encoding]]  # the word, by its sentence: "A", "B", or "" for both as one text
+from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:

@@ -27,9 +27,9 @@ EMBEDDINGS = {
     "approved": _numbers((1, 0, 1)), "loan": _numbers((3, 0, 0)),
 }  # fmt: skip
 MATRICES = (  # W_Q, W_K, W_V
-    _numbers(((1, 0), (0, 1), (0, 0))),  # looks for what the word is about
-    _numbers(((1, 0), (0, 1), (-1, -1))),  # glue is filed under nothing
-    _numbers(((1, -1), (-1, 1), (0, 0))),  # the difference: an undecided word hands over nothing
+    _numbers(((1, 0), (0, 1), (0, 0))),  # money and water
+    _numbers(((1, 0), (0, 1), (-1, -1))),  # the same, less glue: words of glue fit no query
+    _numbers(((1, -1), (-1, 1), (0, 0))),  # their difference: 0 for a word that is as much about both
 )
 W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 

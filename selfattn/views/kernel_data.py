@@ -14,7 +14,7 @@ from torch import Tensor
 
 from selfattn import kernel, numbers
 from selfattn.analysis.compare import align
-from selfattn.charts.kernel_figure import read
+from selfattn.charts.kernel_figure import FEW, read
 from selfattn.charts.labels import isolated_words
 from selfattn.kernel import AttentionTrace
 from selfattn.views.kernel_lines import source
@@ -23,7 +23,6 @@ from selfattn.words import fold
 
 VERSION = 2
 VECTORS, HANDED = 4, 3  # decimals of queries, keys and values; of weight x value
-FEW = 4  # a strip of at most so many numbers prints them
 MINUS = "−"
 CONTEXT = "The context is the weighted mean of the values: what this head hands on."
 # The lines of the kernel that compute each column, by the names of their results.

@@ -15,7 +15,7 @@ from selfattn.tidy_tables import weights_frame
 
 SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference"}
 
-Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
+Sides = Mapping[str, PlacedWord[Encoding]]  # the word, by its sentence: "A", "B", or "" for both as one text
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:

@@ -215,7 +215,7 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         note=f"With other words another head might: first in resamples is {', '.join(often)}.",
         method="In each sentence the most telling word is hidden in one head alone, by gradient: the mean over a sense's "
         f"sentences, then over senses, then over words. The heads' numbers add up to {share(frame['share'].sum())} of the "
-        f"distance; hidden in all heads at once, the words move the other {share(whole)} of it.",
+        f"distance; with the words hidden in all heads at once it is {share(whole)}.",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A component in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
+"""Show a component in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
 
 import base64
 from pathlib import Path
@@ -28,7 +28,7 @@ MOUNT = """async ([script, style]) => {
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """The page of all components, and what goes wrong on it: a window for each would cost a second."""
+    """One page for all components, and a list of its errors: a new window for each test would take a second."""
     from tests.browser.conftest import watch  # it hands these fixtures out
 
     page = browser.new_context().new_page()
@@ -76,7 +76,7 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 
 def overlaps(boxes):
-    """Pairs of texts whose boxes meet by more than a pixel sideways, and by more than leading up and down."""
+    """Pairs of texts whose boxes overlap by more than a pixel sideways and more than the leading vertically."""
     met = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
@@ -86,7 +86,7 @@ def overlaps(boxes):
 
 
 def cut_or_met(page, texts, widths):
-    """(width, texts) at each width at which texts leave the window, or meet."""
+    """(width, texts) for each width at which texts leave the window, or overlap."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})

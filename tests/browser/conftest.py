@@ -22,11 +22,11 @@ expect.set_options(timeout=30_000)  # a slow machine is no error; Playwright's o
 
 
 def watch(page: Page) -> list[str]:
-    """A list that fills with what goes wrong on the page."""
+    """A list that fills with the page's errors."""
     trouble: list[str] = []
 
     def on_console(message):
-        # Streamlit asks below a page's address for its own base path and gets 404s: its habit, not ours.
+        # Streamlit looks for its base path below a page's address and gets 404s; they aren't our errors.
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             trouble.append(message.text)
 
@@ -44,27 +44,27 @@ def watch(page: Page) -> list[str]:
 
 
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
-    """Wait until Streamlit's script has rested for 0.3 s, and each widget has come in place of its grey box.
+    """Wait until Streamlit's script has been idle for 0.3 s, and each widget has replaced its grey box.
 
-    Sliders and charts tell of a choice after up to 0.2 s.
+    Sliders and charts report a choice after up to 0.2 s.
     """
     page.evaluate("window.calmSince = null")
     page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)
 
 
 def open_page(page: Page, address: str) -> None:
-    """Go to an address and wait until the page rests."""
+    """Go to an address and wait until the page is idle."""
     page.goto(address)
     wait_until_idle(page)
 
 
 def wait_for_address(page: Page, part: str) -> None:
-    """Wait until the page's address holds this."""
+    """Wait until the page's address contains this."""
     expect(page).to_have_url(re.compile(re.escape(part)))
 
 
 def eventually(page: Page, holds: Callable[[], bool], timeout: float = 30) -> None:
-    """Wait until it holds: a chart is painted, and a text drawn, a moment after the script rests."""
+    """Wait until the condition holds: charts and texts are painted a moment after the script is idle."""
     deadline = time.time() + timeout
     while not holds():
         assert time.time() < deadline, f"does not hold after {timeout} s"

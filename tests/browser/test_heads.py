@@ -1,4 +1,4 @@
-"""The component `heads` in a real Chromium: by the mouse, by the keyboard, in both colour schemes and with maps of its own."""
+"""Test the component `heads` in a real Chromium: mouse, keyboard, both colour schemes, and small maps."""
 
 import re
 from functools import partial

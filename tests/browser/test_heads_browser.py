@@ -72,7 +72,7 @@ def test_sentence_of_a_habit_opens_in_the_maps(page, server):
 
 
 def test_head_chosen_again(page, server):
-    """Streamlit tells only of a changed state; the same click again must count."""
+    """Streamlit reports only changed states; a second click on the same head must count too."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

@@ -1,4 +1,4 @@
-"""Back and Forward lead from page to page, each with its choice; and "Copy link" says whether it copied."""
+"""Test that Back and Forward restore each page with its choice, and that "Copy link" says whether it copied."""
 
 import re
 
@@ -94,7 +94,7 @@ def test_back_opens_each_page_as_it_was(page, server):
 
 
 def test_back_restores_chosen_heads(page, server):
-    """A head that one page's map chose isn't shown on another that was opened with none, or with a link's."""
+    """Back to a page without a head, or with a link's head, doesn't show the head chosen on another page."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -117,7 +117,7 @@ def test_back_leaves_a_page_that_a_link_opened(page, server):
 
 
 def test_copy_link_copies_or_shows_the_address(page, server):
-    """A foreign host over plain http has no navigator.clipboard; a browser may refuse the older way too."""
+    """Over plain http a foreign host has no navigator.clipboard, and a browser may refuse the older way too."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

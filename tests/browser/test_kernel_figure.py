@@ -286,7 +286,7 @@ def test_only_long_strips_fold_and_only_on_a_phone(open_kernel, name, width, fol
     assert page.locator(".side.shown .query .strip").is_visible() != folds
 
 
-# Texts that may not touch each other.
+# Texts that must not overlap
 TEXTS = (
     ".finding, .meaning, .head strong, .about, .token bdi, .value, .means, .sum, .line > *, .foot p, .toggle, .unfold, "
     ".switch bdi, .printed span"
@@ -295,7 +295,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
-    """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
+    """The font is wider than Streamlit's; the widths are the content's in windows of 360 to 1440 pixels."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_met(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()

@@ -1,4 +1,4 @@
-"""The query that is dragged in its plane, in a real Chromium: what the browser computes is what `attend` computes."""
+"""Test the query that can be dragged, in a real Chromium: the browser computes the same as `attend`."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def handle(page):
 
 
 def drag_to(page, x, y, low=-1, high=5):
-    """Drag the query's tip to a point of the plane, whose ends are these."""
+    """Drag the query's tip to a point of the plane. low, high: the plane's ends."""
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     page.mouse.move(tip["x"] + tip["width"] / 2, tip["y"] + tip["height"] / 2)
     page.mouse.down()

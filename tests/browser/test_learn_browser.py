@@ -1,4 +1,4 @@
-"""The guided path walked in a real browser, by keyboard; Back, a typed number, a question, and training that is stopped."""
+"""Walk the guided path in a real browser by keyboard; test Back, a typed number, a question, and stopped training."""
 
 import re
 

@@ -17,7 +17,7 @@ def word(page, name):
 
 
 def cell(page, layer, head):
-    """The cell of a head; the map is unfolded for it."""
+    """The cell of a head. Unfolds the map."""
     if not page.locator(".heads[open]").count():
         page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))

@@ -1,4 +1,4 @@
-"""The component `stage` in a real Chromium: the path's parts, rows and their numbers, planes, and the way from state to state."""
+"""Test the component `stage` in a real Chromium: the path's parts, rows with their numbers, planes, and movement."""
 
 import json
 from functools import cache, partial
@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """A stop's data, as the page sends them; its widgets are as they open."""
+    """A stop's data as the page sends them, with its widgets' first values."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -83,7 +83,7 @@ def test_arithmetic_by_mouse_and_keyboard(shown):
 
 
 def test_the_answer_moves_the_marks(shown):
-    """The dot is on its way for a while, and arrives; what both states share stays one node's place."""
+    """The dot moves for a while and arrives; parts of both states start from their old places."""
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
     place += " : m.querySelector('.point').getBBox().x }"

@@ -1,4 +1,4 @@
-"""The stored figure that is shown while torch loads: it answers in the browser, and the server hears nothing of it."""
+"""Test the stored figure that is shown while torch loads: it works in the browser and sends nothing to the server."""
 
 import pytest
 from playwright.sync_api import expect

@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Every item in drawing order: its view (a part of a concatenated chart), where its axis stands, kind, role, itself."""
+    """Every item in drawing order: its view (a part of a concatenated chart), its axis's side, its kind, its role, itself."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -45,13 +45,12 @@ def drawn(spec, kind, role="mark"):
 
 
 def misplaced(spec, *views):
-    """What doesn't stand at its label's place, to a pixel, in the views of a chart that have marks.
+    """The marks that aren't at their labels' places, to a pixel, in the views of a chart that have marks.
 
-    A view is a dict. "x", "y": its labels, in order from the left and from the top: all that its axis shows (or every few,
-    where they are thinned), else texts and titles in it. Left out: the axis's labels are numbers, to the right and upwards.
-    And for each kind of mark, in drawing order, the labels at which the middles stand along "x" and "y" ("x1", "x2": a
-    line's ends): a label, a number (where labels have names, how many labels from the first), (label, pixels beyond it), or
-    None for what has no label; "text": what a text says.
+    A view is a dict. "x", "y": its labels from the left and from the top: all that its axis shows (if thinned, some), else texts
+    and titles in it. Without them the axis has numbers, increasing to the right and upwards. For each kind of mark, in drawing
+    order: the labels of the middles along "x" and "y" ("x1", "x2": a line's ends), each a label, a number (if labels are names:
+    the distance from the first in labels), (label, pixels beyond it), or None for a mark without a label; "text": a text's words.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -85,7 +84,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """label -> pixels; AssertionError where the labels are not these, in this order."""
+    """The pixels of each label. Raises AssertionError unless the labels are these, in this order."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items

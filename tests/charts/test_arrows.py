@@ -1,4 +1,4 @@
-"""Arrows: from where to where, in which direction the heads point, how thick, and which one is strong."""
+"""Test arrows: their ends, the direction of their heads, their width, and the strong one."""
 
 import numpy as np
 import pandas as pd

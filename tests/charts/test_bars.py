@@ -1,4 +1,4 @@
-"""Bars: the lengths and signs of a list, what is all zero; where they stand: test_places.py."""
+"""Test bars: the lengths and signs of a list, and a list of zeros; test_places.py tests their places."""
 
 import json
 import re

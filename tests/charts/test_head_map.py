@@ -1,4 +1,4 @@
-"""All heads: each in its layer and column with its own number, the chosen one outlined, and every map in its place."""
+"""Test the map of all heads: each head's place and number, the outline of the chosen one, and every small map."""
 
 import base64
 import io
@@ -22,7 +22,7 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 @pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
 def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
-    """A step that two decimals can't tell apart was drawn as "+0.01, +0.01, +0.00"."""
+    """Steps of less than a hundredth once read "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
     ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
     assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks

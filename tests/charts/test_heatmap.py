@@ -1,4 +1,4 @@
-"""The heatmap: each number in its cell, in its colour, under its names; its places: test_places.py."""
+"""Test the heatmap: each number's cell, colour and names; test_places.py tests its places."""
 
 import base64
 import io
@@ -15,7 +15,7 @@ from selfattn.charts.vega import palette
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 SIZE = 400
-MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # two rows, three columns: no axis can stand in for the other
+MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # two rows, three columns, so that swapped axes are noticed
 
 
 def cells(spec):

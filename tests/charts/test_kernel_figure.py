@@ -1,4 +1,4 @@
-"""The kernel figure's still picture: its numbers are those of the component's data, within the picture, none over another."""
+"""Test the kernel figure's still picture: it has the component's numbers, inside the picture and without overlaps."""
 
 import base64
 import io
@@ -30,7 +30,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """(text, left, top, right, bottom) of each text, as wide as its letters."""
+    """(text, left, top, right, bottom) of each text, by the width of its letters."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)

@@ -1,4 +1,4 @@
-"""Each mark's middle lies at its label's place, in every chart: rows and columns in order, each number beside its own word.
+"""Test that each mark's middle is at its label's place, in every chart, and each number at its word.
 
 Every label that fits is painted, too: Vega drops neighbours' labels wherever a chart lets it.
 """
@@ -21,7 +21,7 @@ from selfattn.charts.vega import Spec
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
-# Every public function of the charts' files that makes a chart, by its name.
+# Every public function that makes a chart, by its name.
 draw = SimpleNamespace()
 for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
@@ -81,7 +81,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # Drawn last, "its" covers nothing: "wings" has its direction and stands 3 % of an axis to its right.
+    # Drawn last, "its" covers nothing: "wings" has the same direction and is 3 % of an axis to its right.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}

@@ -1,4 +1,4 @@
-"""The picture of two texts: its curves' places, the colours of its numbers, and the sum's parts in words."""
+"""Test the picture of two texts: its curves, the colours of its numbers, and the parts of the sum."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """panel(table) is of "We sat." and "She sat", whose parts are the table (4, 3)."""
+    """panel(table): the panel of "We sat." and "She sat" with this table (4, 3) of parts."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
@@ -27,7 +27,7 @@ def panel(encoder):
 
 
 def test_a_curve_is_the_cubic_one():
-    """Its middle is half way, and it leaves and arrives upright."""
+    """Its middle is half way between the ends, and it is vertical at both."""
     points = np.array(_curve((10.0, 20.0), (110.0, 220.0)))
     assert len(points) == STEPS + 1
     assert points[0] == pytest.approx([10, 20]) and points[-1] == pytest.approx([110, 220])

@@ -1,4 +1,4 @@
-"""Strips of vectors and a product written out: what is painted, and where."""
+"""Test strips of vectors and a product written out: their cells and numbers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The colours: read in grey, told apart by the colour-blind, and dark enough on their background to be read.
+"""Test the colours: ordered in grey, distinct for the colour-blind, and with enough contrast to be read.
 
 Colour-blindness by the matrices of Machado, Oliveira and Fernandes 2009, table 1 (severity 1.0), on linear RGB; lightness
 and distance in CIELAB (D65); contrast by WCAG 2.2, 1.4.3.

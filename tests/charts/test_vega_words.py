@@ -1,4 +1,4 @@
-"""Words that Vega would take for names: the picture has each of them."""
+"""Test that pictures show words that Vega would take for names."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""The cache: bounded in bytes, each result made once however many ask, and nothing kept of an encoder that is gone."""
+"""Test the cache: bounded in bytes, one computation for many callers, and nothing kept of a removed encoder."""
 
 import dataclasses
 import gc
@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """Stands in for an encoder; can be watched for being freed."""
+    """A stand-in for an encoder, with weak references."""
 
     name: str
     around: object = None
@@ -142,7 +142,7 @@ def test_arrays_and_tables_count_too():
 
 @pytest.fixture
 def results(monkeypatch):
-    """A cache of one's own."""
+    """An empty cache of results."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
@@ -178,7 +178,7 @@ def test_progress_is_shown_and_removed(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """collected() frees what nothing holds any more. It passes over what was there before the test, which takes seconds."""
+    """collected() collects garbage, but not objects from before the test, which would take seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
@@ -253,7 +253,7 @@ def test_two_configurations_and_their_untrained_twins_share_no_results(results, 
 
 @pytest.mark.slow
 def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch, checkpoint):
-    """Encodings, a whole answer, hidden words: all that the main view keeps."""
+    """Every kind of result that the main view caches: encodings, an answer, hidden words."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
     encoder = encoder_picker.load(names[0], None, "cpu", "float32")

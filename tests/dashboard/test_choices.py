@@ -11,7 +11,7 @@ from selfattn.views.heads_data import plain_heads
 
 
 class State(dict):
-    """Stands in for the session's state, whose keys are attributes too."""
+    """A stand-in for the session's state, whose keys are attributes too."""
 
     __setattr__, __getattr__ = dict.__setitem__, dict.__getitem__
 

@@ -1,4 +1,4 @@
-"""The kernel figure's cache: another head, token, sentence, hidden word or encoder makes a new one, the same does not."""
+"""Test the kernel figure's cache key: head, token, sentence, hidden word, encoder."""
 
 import pytest
 
@@ -13,7 +13,7 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """The panels that were made, of none before."""
+    """A list that fills with the panels made, with an empty cache."""
     panels = []
     monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 

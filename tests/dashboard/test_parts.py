@@ -8,7 +8,7 @@ from selfattn.dashboard import parts, session
 
 
 def test_a_part_has_its_own_room_and_record(monkeypatch):
-    """A room outside the part can't be filled when it runs by itself."""
+    """A part that runs alone can't fill a container outside it."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)

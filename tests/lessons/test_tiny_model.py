@@ -1,4 +1,4 @@
-"""The tiny model on the source's own data: it learns, it looks at position 4, and without that look it can't decide."""
+"""Test the tiny model on the source's data: it learns to attend to position 4, and can't decide without it."""
 
 import pytest
 import torch

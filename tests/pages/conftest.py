@@ -28,7 +28,7 @@ _of_the_first_page: list = []  # its encoder and its results
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """No test passes by what an earlier one had the dashboard compute. Loaded encoders stay, and the first page's results."""
+    """Forget computed results, so that no test depends on an earlier one. Encoders and the first page's results stay."""
     cache._results.forget(lambda key: True)
     for encoder, results in _of_the_first_page:
         if any(each is encoder for each in encoder_picker._encoders.values):
@@ -48,19 +48,19 @@ def first_page() -> None:
 
 @pytest.fixture
 def nothing_computed(first_page: None) -> None:
-    """Not even the first page: its results hold the encoder that was loaded then."""
+    """Forget the first page's results too: they hold the encoder that was loaded then."""
     cache._results.forget(lambda key: True)
 
 
 @pytest.fixture(autouse=True)
 def heads_by_gradient(first_page: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The main view's heads stay by gradient, as beside other visitors: to run them takes half of a page's time."""
+    """Leave the main view's heads by gradient, as with other visitors: running them takes half of a page's time."""
     monkeypatch.setattr(answer, "alone", lambda: False)
 
 
 @pytest.fixture(scope="package", autouse=True)
 def every_run_ends_well():
-    """No run of a page, in any of these tests, may end in an exception."""
+    """Fail if any run of a page ends in an exception."""
     run = AppTest._run
 
     def checked(self: AppTest, *arguments: object, **more: object) -> AppTest:
@@ -79,7 +79,7 @@ def pages() -> list[str]:
 
 
 def at_address(page: str = "", **query: str) -> AppTest:
-    """A link to the page at this address, with this in its query, not yet opened."""
+    """The page of this address and query, before its first run."""
     at = AppTest.from_file(str(APP), default_timeout=180)
     at._page_hash = calc_hash(page) if page else ""
     at.query_params.update(query)
@@ -99,7 +99,7 @@ def load_asked(at: AppTest) -> AppTest:
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
+    """A page by its file, with these values in its session, after one run."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():
@@ -108,7 +108,7 @@ def open_page(path: str, **chosen: str) -> AppTest:
 
 
 def words(at: AppTest) -> str:
-    """All that the page says, captions included."""
+    """All texts of the page, captions included."""
     return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 

@@ -1,4 +1,4 @@
-"""Reads a chart as Streamlit sent it to the browser: what each kind of mark draws, by the fields on its channels."""
+"""Read the charts and components that Streamlit sends to the browser: each kind of mark, by the fields of its channels."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def mark(chart, kind):
 
 
 def matrix(chart):
-    """A heatmap as a matrix; that each record is drawn in its row and column tests/charts shows."""
+    """A heatmap as a matrix. tests/charts tests that each record is drawn in its row and column."""
     cells = mark(chart, "rect")
     table = cells.records.pivot(index="row", columns="column", values=cells.field("color"))
     return table.sort_index().sort_index(axis=1).to_numpy()
@@ -77,7 +77,7 @@ def bars(chart):
 
 
 def kernel(at):
-    """The page's kernel figure: by column what is printed of each token; and weight × value, its sum last, in thousandths."""
+    """The page's kernel figure: each column's texts; and weight × value in thousandths, the sum last."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]

@@ -1,4 +1,4 @@
-"""Every page opens: the smoke test of `make quick`."""
+"""Test that every page opens, in `make quick` too."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -54,7 +54,7 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
 def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
-    """In the browser one that moves is made anew: a slider under the arrow keys would lose its focus after the first."""
+    """The browser recreates an element that changes its place: a slider would lose the focus after one arrow key."""
     if not page:  # the first run says that the encoder is loaded: on every page at the same place
         monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     at = open_link(page)

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """The stop, its question answered unless told otherwise, then with other values in its widgets."""
+    """The stop, answered unless reveal is False, with these values in its widgets."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -45,7 +45,7 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """The stop as it opens, its question answered: to be read, never changed."""
+    """The answered stop as it opens. It is shared: never change it."""
     return stop(slug)
 
 
@@ -195,7 +195,7 @@ def n_words(read):
 
 
 def test_reading_time():
-    """150 words a minute and a minute a picture; at least 40 % more is left to guess and to try."""
+    """Allow a minute for 150 words and for each picture, and 40 % more to guess and to try."""
     for slug in CORE:
         more = [f"More beside it: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
@@ -204,7 +204,7 @@ def test_reading_time():
     assert 1.4 * minutes <= int(menu) == MINUTES * len(CORE)
 
 
-# What a newcomer has not met: the terms with a sentence of their own, and the words of the field that explain themselves.
+# Terms that a newcomer doesn't know: those with a definition, and others that their sentence explains.
 FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "padding", "temperature", "variance")
 
 
@@ -540,7 +540,7 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # What the text says beside: unread by all, or never said, "river" leaves "bank" half way; and a head's large weight.
+    # The text also says: "river" hidden from every word, or left out, leaves "bank" half way; a head's weight is large.
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

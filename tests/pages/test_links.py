@@ -67,7 +67,7 @@ def test_impossible_link_values_are_named(query, asked):
     at.run()  # a second run says it too
     assert {*said(at)} == sentences
     at.session_state["head"] = "L3 H7"
-    at.run()  # a choice of one's own in its place ends it
+    at.run()  # after the visitor's own choice the warning is gone
     assert {*said(at)} == {sentence for sentence in sentences if "head" not in sentence}
 
 
@@ -99,7 +99,7 @@ def test_missing_encoder_keeps_its_identity_in_the_address(key):
 
 @pytest.fixture
 def asked_for(nothing_computed, monkeypatch):
-    """The names that the dashboard has asked `load_encoder` for; each is refused as if the Hub had no such encoder."""
+    """A list of the names passed to `load_encoder`; each is refused as if the Hub didn't have it."""
     names = []
 
     def load(name, **options):
@@ -327,7 +327,7 @@ def test_an_older_link_of_other_weights_says_so(folder, started_with):
 
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
-    """A server's own folder, whose path is nobody's business: four models, one of them broken, and a scan of no use."""
+    """A server's private folder with four models, one of them broken, and an unreadable scan."""
     root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
@@ -339,7 +339,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """A server that others can come to."""
+    """A server that listens beyond this machine."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)

@@ -42,7 +42,7 @@ def folders(tmp_path_factory):
 
 
 def test_proof_states_the_largest_differences(folders):
-    """A tiny encoder that isn't the default: its facts, and every difference that the page says, computed here."""
+    """A tiny encoder: its properties, and every difference that the page states, computed here."""
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())

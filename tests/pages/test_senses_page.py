@@ -37,14 +37,14 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """n of the labelled sentences of each sense of these words: the encoder has nothing stored about them."""
+    """n labelled sentences for each sense of these words; no report about them is stored."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
 
 @pytest.fixture
 def few(nothing_computed, monkeypatch):
-    """A few labelled sentences and shuffles, nothing stored: quick."""
+    """Few labelled sentences, few shuffles and no stored report, to be quick."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -54,7 +54,7 @@ def few(nothing_computed, monkeypatch):
 
 @pytest.fixture
 def clicked(monkeypatch):
-    """clicked(n): the browser says that the n-th row of the sentences was clicked, once."""
+    """clicked(n): send one click on the n-th sentence."""
     show, clicks = figures.show_live, []
 
     def shown(live, key, choose, *states):

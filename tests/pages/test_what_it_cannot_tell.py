@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """A tiny BERT that reads 512 tokens: the page's passage has more than others can."""
+    """A tiny BERT that reads 512 tokens: the page's passage is too long for the other tiny ones."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"

@@ -1,4 +1,4 @@
-"""All heads: what the panels say of small tables, beside numbers set by hand."""
+"""Test the panels of All heads on small tables, beside numbers set by hand."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Long texts: what is said and shown of their sentences, at each branch; what is cut off; and the picture."""
+"""Test the panels of long texts: their sentences at each branch, cut text, and the picture."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The cosines layer by layer: what is said of the two last vectors, and beside a sense's labelled sentences."""
+"""Test the sentences on the cosines layer by layer: the last vectors, and a sense's labelled sentences."""
 
 import math
 

@@ -33,7 +33,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """B's map is fainter, and has to stay so beside A's."""
+    """A's and B's maps; B's weights are smaller, which a shared scale must show."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
@@ -55,7 +55,7 @@ def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sen
 
 
 def two_maps(**n):
-    """Maps of so many words each, of which A's have a long one."""
+    """A map of each sentence with so many words; A's has one long word."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -70,7 +70,7 @@ def whole_width(spec):
 
 
 def test_cells_of_one_size_for_unequal_sentences():
-    """A narrow window shrinks each picture to its column: those of one width by one part."""
+    """In a narrow window, pictures of equal width shrink by the same factor."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]

@@ -1,4 +1,4 @@
-"""Predictions: what is said of hidden words and removed heads, at each branch."""
+"""Test the panels of Predictions: their sentences on hidden words and removed heads at each branch."""
 
 from dataclasses import replace
 from types import SimpleNamespace

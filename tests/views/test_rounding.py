@@ -1,4 +1,4 @@
-"""Effects under the noise of a precision: drawn as 0, counted in words; and the noise is a bound and no wide one."""
+"""Test that effects below a precision's noise are drawn as 0 and counted, and that the noise is a tight bound."""
 
 import pytest
 import torch

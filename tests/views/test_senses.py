@@ -71,7 +71,7 @@ def test_sum_of_heads_for_each_encoder(report, other):
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
         said.append((heads, largest))
         method = senses.heads(own, HEAD).method
-        assert f"add up to {share(heads)} of the distance" in method and f"the other {share(largest)} of it" in method
+        assert f"add up to {share(heads)} of the distance" in method and f"at once it is {share(largest)}." in method
     assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # 30 % short on one, 57 % on the other
 
 
@@ -136,7 +136,7 @@ def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
 
 
 def test_random_moves_name_nothing(encoder, report):
-    """Each share with a sign drawn by lot; the heads' intervals hold 0."""
+    """Each share has a random sign, and the heads' intervals hold 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     lot = replace(
         report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=-0.1)

@@ -1,4 +1,4 @@
-"""The picture of tinted sentences draws the words and numbers of its data, the tint as deep as the number is large."""
+"""Test the picture of tinted sentences: the words, the numbers, and tints as deep as the numbers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Two texts: what is said of their cosine, its parts and its hidden words, at each branch; and the picture of it."""
+"""Test the panel of two texts: its sentences on the cosine, its parts and hidden words at each branch, and its picture."""
 
 import numpy as np
 import pandas as pd

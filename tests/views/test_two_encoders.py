@@ -1,4 +1,4 @@
-"""Two encoders: the word that differs most, the heads that differ most and what chance gives, by the numbers compared."""
+"""Test the panels of Two encoders: the word and the heads that differ most, and chance, beside the compared numbers."""
 
 import math
 from dataclasses import replace
