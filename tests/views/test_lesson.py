@@ -44,5 +44,7 @@ def size(svg):
 
 def test_a_static_stage_names_minus_infinity():
     masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
-    svg = vl_convert.vegalite_to_svg(stage_panel(Scene("", ("bank", "river"), [masked]), [], "").picture(Look()))
+    made = stage_panel(Scene("", ("bank", "river"), [masked]), [], "")
+    assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]
+    svg = vl_convert.vegalite_to_svg(made.picture(Look()))
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1

@@ -142,7 +142,7 @@ def test_where_moves_go_the_wrong_way_as_often_nothing_is_named(encoder, report)
     """Each share with a sign drawn by lot; the heads' intervals hold 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     lot = replace(
-        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=-0.1)
+        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=0.0)
     )
     panel = senses.sentences(encoder, lot, FRAME, "bank")
     assert panel.finding == 'No single word moves "bank" further than chance does.'
@@ -185,6 +185,10 @@ def test_a_scans_sources_and_means(encoder):
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
+    many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
+    assert scanned.sources(encoder, many).note.startswith("The 24 most frequent of 25 words. A move is")
+    assert len(scanned.sources(encoder, many).live.data["rows"]) == 24
+    assert scanned.sources(encoder, many[:24]).note.startswith("A move is")
     heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})
     finding = scanned.means(heads, "entropy", Head(0, 0), 1200).finding
     assert finding == "Largest mean entropy: L0 H1 (2.50), over 1,200 occurrences."
