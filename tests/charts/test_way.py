@@ -6,7 +6,7 @@ import pytest
 from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import Shown, placed_words, row, wrapped
+from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, wrapped
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.way import way
 from selfattn.examples import PAIRS, labelled_sentences
@@ -218,3 +218,12 @@ def test_half_way_is_nearer_to_the_second_sense(panels, places, side):
     data = panels["bank"].live.data
     shown = Shown({**data, "way": {**data["way"], "at": places}})
     assert (shown.answer and shown.answer[0]) == side
+
+
+def test_labels_lie_behind_an_arrow_and_before_it(panels):
+    """A moves right, B left."""
+    shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
+    (a, there), (b, other) = (lane_labels(shown, side, place, 3000) for side in (0, 1))
+    here = [place(at) for at in shown.data["way"]["at"]]
+    assert (a.x + a.wide, there.x) == pytest.approx((here[0] + 8, here[0] + 1000 * shown.share(0, 6) - 8))
+    assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))

@@ -1,11 +1,15 @@
 """Two texts: what is said of their cosine, its parts and its hidden words, at each branch; and the picture of it."""
 
+import math
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from selfattn.analysis.cosine_parts import CosineParts
+from selfattn.charts.similar import BIN
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import TEXT_PAIRS
@@ -106,6 +110,14 @@ def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
     assert len(widths) == 2 and max(widths) == 10
     (dot,) = drawn(spec, "symbol")
     first, last = (next(item for item in drawn(spec, "text") if item["text"] == tick) for tick in ("0.00", "1.00"))
-    assert first["x"] < dot["x"] < last["x"] and dot["fill"] == LIGHT.weights[4]
+    wide = last["x"] - first["x"]
+    assert dot["x"] == pytest.approx(first["x"] + 0.6 * wide, abs=0.05) and dot["fill"] == LIGHT.weights[4]
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "unrelated"]
-    assert sum(int(each["said"].split()[0]) for each in bars) == 1000
+    counts = Counter(math.floor(value / BIN) for value in np.round(MANY.cosines, 3))
+    for bar in bars:
+        n = round((bar["x"] - first["x"]) / wide / BIN)
+        assert bar["said"] == f"{counts.pop(n)} of 1000 unrelated pairs"
+        assert (bar["x"], bar["x2"]) == pytest.approx(
+            [first["x"] + at * BIN * wide - (at > n) for at in (n, n + 1)], abs=0.05
+        )
+    assert not counts
