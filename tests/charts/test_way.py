@@ -6,8 +6,9 @@ import pytest
 from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import Shown, placed_words, row, wrapped
+from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, wrapped
 from selfattn.charts.theme import DARK, LIGHT
+from selfattn.charts.way import way
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
@@ -64,8 +65,14 @@ def test_every_place_on_the_line_is_that_of_the_data(panels, word, width):
         (moved,) = what(points, f"{name} without {shown.label(side, leader)}")
         assert moved["value"] == pytest.approx(own["value"] + line["toward"][side] * shown.share(side, leader))
     (low, left), (high, right) = min(places.items()), max(places.items())
+    scale = (right - left) / (high - low)
     for value, x in places.items():
-        assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.02)
+        assert x == pytest.approx(left + (value - low) * scale, abs=0.02)
+    bands = [(each["x"], each["x2"]) for each in what(sets["rects"], "noise")]
+    assert len(bands) == (2 if line["level"] else 0)
+    for band, at, toward in zip(bands, line["at"], line["toward"]):
+        level = sorted((at, at + toward * line["level"]))
+        assert band == pytest.approx([left + (end - low) * scale for end in level], abs=0.05)
 
 
 @pytest.mark.parametrize("word", ["bank", "star"])
@@ -93,10 +100,19 @@ def test_every_cell_is_that_of_the_data(panels, word):
 def test_the_bars_are_the_weights_of_the_leading_head(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
+    weights = [weight for side in data["sides"] for weight in row(side["weights"][10], 1000)]
+    most, written = max(weights), [numbers.decimal(weight) for weight in weights if weight >= 0.05]
+    texts = [each for name, rows in sets.items() if name.startswith("center") for each in rows if each["size"] == 11]
+    assert [each["text"] for each in texts if "." in each["text"]] == written
     for side in data["sides"]:
         bars = what(sets["rects"], f"weight {side['name']}")
         assert [each["value"] for each in bars] == row(side["weights"][10], 1000)
+        tall = [each["y2"] - each["y"] for each in bars]
+        assert tall == pytest.approx([max(1, 46 * each["value"] / most) for each in bars], abs=0.05)
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
+    faint = [{**side, "weights": [",".join(["50"] * len(side["tokens"]))] * 72} for side in data["sides"]]
+    bars = what(way({**data, "sides": faint}, LIGHT)["datasets"]["rects"], "weight A")
+    assert {round(each["y2"] - each["y"], 1) for each in bars} == {23}  # half of the height: it is a tenth's at least
 
 
 def test_words_at_the_level_are_tinted_and_others_are_not(panels):
@@ -202,3 +218,12 @@ def test_half_way_is_nearer_to_the_second_sense(panels, places, side):
     data = panels["bank"].live.data
     shown = Shown({**data, "way": {**data["way"], "at": places}})
     assert (shown.answer and shown.answer[0]) == side
+
+
+def test_labels_lie_behind_an_arrow_and_before_it(panels):
+    """A moves right, B left."""
+    shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
+    (a, there), (b, other) = (lane_labels(shown, side, place, 3000) for side in (0, 1))
+    here = [place(at) for at in shown.data["way"]["at"]]
+    assert (a.x + a.wide, there.x) == pytest.approx((here[0] + 8, here[0] + 1000 * shown.share(0, 6) - 8))
+    assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))

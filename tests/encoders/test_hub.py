@@ -85,9 +85,19 @@ def test_a_download_that_breaks_off(monkeypatch):
         raise OSError("[Errno 28] No space left on device")
 
     monkeypatch.setattr(hub, "hf_hub_download", broken)
-    info = hub.ModelInfo(id="some/good", sha="c0ffee", siblings=[{"rfilename": "model.safetensors", "size": 8}])
+    info = hub.ModelInfo(id="some/good", sha="c0ffee", siblings=[{"rfilename": "model.safetensors", "size": 2_500_000}])
+    stages: list[str] = []
     with pytest.raises(LoadError, match=r"broke off .*No space left"):
-        hub._download("some/good", None, info, lambda stage: None)
+        hub._download("some/good", None, info, stages.append)
+    assert stages == ["Downloading some/good: model.safetensors (1 of 1, 2.5 MB)"]
+
+
+def test_each_whole_percent_is_reported_once():
+    stages: list[str] = []
+    bar = hub._reporting("File", 200, stages.append)()
+    for n in (1, 1, 1, None, 3, 300):
+        bar.update(n)
+    assert stages == ["File: 1 %", "File: 3 %", "File: 100 %"]
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_attention_answers_alike_near_and_far():
 
 
 def test_attention_pays_for_its_projections_too():
-    found = recurrence.operations((1, 512, 1024), 512).pivot(index="words", columns="network", values="multiplications")
+    found = recurrence.operations((1, 512, 1024)).pivot(index="words", columns="network", values="multiplications")
     bare = found["attention without projections"] / found["recurrent"]
     assert bare.tolist() == pytest.approx([1 / 512, 1, 2])
     assert (found["attention"] / found["recurrent"]).tolist() == pytest.approx([2 + 1 / 512, 3, 4])

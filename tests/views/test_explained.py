@@ -46,7 +46,8 @@ def test_sentence_above_its_noise_level(hidden):
     assert [(each["text"], each["kind"], each["depth"], each["level"]) for each in row["words"]] == [
         ("We sat.", "named", -100, 50), ("It rained.", "sentence", 2, 50), ("She ran home.", "sentence", 40, 50),
     ]  # fmt: skip
-    assert [(each["start"], each["stop"]) for each in row["words"]] == [(0, 3), (3, 6), (6, 10)]
+    places = [(each["start"], each["stop"], each["gap"]) for each in row["words"]]
+    assert places == [(0, 3, False), (3, 6, True), (6, 10, True)]
     assert (row["read"], row["tokens"]) == (10, 10)
     first, none, last = (each["words"] for each in row["words"])
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
@@ -109,3 +110,5 @@ def test_the_picture(encoder, hidden):
     assert [each["value"] for each in bars] == [-1.0, 0.02, 0.4]
     assert [round(each["x2"] - each["x"]) for each in bars] == [120, 120, 160]
     assert round(bars[0]["y2"] - bars[0]["y"]) == 36
+    bands = [each for each in spec["datasets"]["rects"] if each.get("what") == "level"]
+    assert [(round(each["y2"] - each["y"]), round(each["y2"] - bars[0]["y"])) for each in bands] == [(36, 18)] * 3

@@ -8,7 +8,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.panel import Look
 from selfattn.views.lesson import drawing, lesson_panel
-from selfattn.views.stage import Column, Scene, stage_panel
+from selfattn.views.stage import Column, Scene, square, stage_panel
 
 FRAME = pd.DataFrame({"token": ["not", "good"], "weight": [0.75, 0.25]})
 
@@ -44,5 +44,13 @@ def size(svg):
 
 def test_a_static_stage_names_minus_infinity():
     masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
-    svg = vl_convert.vegalite_to_svg(stage_panel(Scene("", ("bank", "river"), [masked]), [], "").picture(Look()))
+    made = stage_panel(Scene("", ("bank", "river"), [masked]), [], "")
+    assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]
+    svg = vl_convert.vegalite_to_svg(made.picture(Look()))
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1
+
+
+def test_a_plane_holds_its_vectors_and_the_origin():
+    vectors = torch.tensor([[2.0, 3.0], [4.0, 6.0]])
+    assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors, room=1.0) == ((-7.0, 1.0),) * 2
+    assert square(vectors[0], -vectors[1]) == ((-6.5, 3.5),) * 2

@@ -139,7 +139,7 @@ def test_random_moves_name_nothing(encoder, report):
     """Each share has a random sign, and the heads' intervals hold 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     lot = replace(
-        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=-0.1)
+        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=0.0)
     )
     panel = senses.sentences(encoder, lot, FRAME, "bank")
     assert panel.finding == 'No single word moves "bank" further than chance does.'
@@ -184,6 +184,10 @@ def test_a_scans_sources_and_means(encoder):
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
     long = table.assign(sentence=table["sentence"] + " and on" * 300)  # of an encoder that reads longer texts
     assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
+    many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
+    assert scanned.sources(encoder, many).note.startswith("The 24 most frequent of 25 words. A move is")
+    assert len(scanned.sources(encoder, many).live.data["rows"]) == 24
+    assert scanned.sources(encoder, many[:24]).note.startswith("A move is")
     heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})
     finding = scanned.means(heads, "entropy", Head(0, 0), 1200).finding
     assert finding == "Largest mean entropy: L0 H1 (2.50), over 1,200 occurrences."

@@ -1,11 +1,15 @@
 """Test the panel of two texts: its sentences on the cosine, its parts and hidden words at each branch, and its picture."""
 
+import math
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from selfattn.analysis.cosine_parts import CosineParts
+from selfattn.charts.similar import BIN
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import TEXT_PAIRS
@@ -65,11 +69,13 @@ def test_a_word_that_matters_without_a_line(sides, parts):
 
 
 def test_no_closer_than_unrelated_texts(sides, parts):
-    assert "above 84.7 % of" in put_together(*sides, COSINES - 0.3, parts, MANY).alt.replace("\u00a0", " ")
-    assert (
-        put_together(*sides, COSINES - 0.3, parts, MANY).finding == "These two are no closer than unrelated texts are."
-    )
-    assert "the cosine falls by" in put_together(*sides, COSINES - 0.22, parts, MANY).finding
+    low = COSINES - 0.3
+    low[0, 1] = low[1, 0] = 0.6  # a cosine with a word hidden doesn't count
+    panel = put_together(*sides, low, parts, MANY)
+    assert "above 84.7 % of" in panel.alt.replace("\u00a0", " ")
+    assert panel.finding == "These two are no closer than unrelated texts are."
+    edge = UnrelatedPairs(pd.DataFrame({"cosine": [0.0] * 19 + [0.9]}))  # above 95 % of them
+    assert "the cosine falls by" in put_together(*sides, COSINES, parts, edge).finding
 
 
 def test_one_added_word(encoder):
@@ -104,6 +110,14 @@ def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
     assert len(widths) == 2 and max(widths) == 10
     (dot,) = drawn(spec, "symbol")
     first, last = (next(item for item in drawn(spec, "text") if item["text"] == tick) for tick in ("0.00", "1.00"))
-    assert first["x"] < dot["x"] < last["x"] and dot["fill"] == LIGHT.weights[4]
+    wide = last["x"] - first["x"]
+    assert dot["x"] == pytest.approx(first["x"] + 0.6 * wide, abs=0.05) and dot["fill"] == LIGHT.weights[4]
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "unrelated"]
-    assert sum(int(each["said"].split()[0]) for each in bars) == 1000
+    counts = Counter(math.floor(value / BIN) for value in np.round(MANY.cosines, 3))
+    for bar in bars:
+        n = round((bar["x"] - first["x"]) / wide / BIN)
+        assert bar["said"] == f"{counts.pop(n)} of 1000 unrelated pairs"
+        assert (bar["x"], bar["x2"]) == pytest.approx(
+            [first["x"] + at * BIN * wide - (at > n) for at in (n, n + 1)], abs=0.05
+        )
+    assert not counts

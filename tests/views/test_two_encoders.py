@@ -65,10 +65,18 @@ def test_the_map_of_differences_names_another_word():
     assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]
     assert [item["y"] for item in drawn(picture, "rect") if item.get("strokeWidth") == 2] == [100.0]  # the word's row
     assert difference.table["weight"].tolist() == (FIRST - SECOND).flatten().tolist()
+    assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
     assert first.finding == 'Largest weight: 0.90, from "the (1)" to "the (1)".'
     assert second.finding.startswith("Largest weight: 0.80") and texts(second.picture(Look()), "title-text") == [
         "other, L0 H1"
     ]
+
+
+def test_the_other_way_round_is_less():
+    row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
+    assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 less weight than in other.'
+    assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
+    assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
 
 def test_two_heads_are_both_named():
@@ -174,6 +182,8 @@ def test_pairs_of_words_whose_parts_differ_most(encoder):
     assert panel.note == "Cosine 0.30 in one, 1.00 in other."
     assert panel.table["label"][0] == "We – full stop" and len(panel.tables["pairs"]) == 9
     assert np.allclose(panel.table["difference"], [0.2, 0, 0, 0])
+    less = two_encoders.similarity(*reversed(sides), NAMES)
+    assert less.finding == '"We" and the full stop add 0.200 less to the cosine than in other.'
     other = replace(sides[1], b=encoder.encode("It sat"))
     with pytest.raises(ValueError, match="read other tokens"):
         two_encoders.similarity(sides[0], other, NAMES)
