@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import socket
+import sys
 
 import pytest
 import torch
@@ -300,7 +301,10 @@ def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatc
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    assert re.search("is a link that leads out|can't be read", str(refused("mine")))
+    if sys.version_info >= (3, 13):  # for which it is a link to nothing
+        assert load_encoder("mine").family == "bert"
+    else:
+        assert re.search("is a link that leads out|can't be read", str(refused("mine")))
 
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
