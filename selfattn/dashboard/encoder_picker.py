@@ -73,7 +73,7 @@ def show_encoder(encoder: Encoder) -> None:
         asked = next((head for head in (CLASSES, TAGS) if carries(encoder.model.config, head)), "")
         if asked and page.name != "predictions":
             st.text(f"It has a {asked} on top.")
-            show_link("predictions", "Its answers: Predictions", "arrow_forward")
+            show_link("predictions", "Its predictions", "arrow_forward")
         if encoder.note:
             say(encoder.note)
         if not encoder.recomputable:

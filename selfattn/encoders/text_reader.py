@@ -151,9 +151,9 @@ class TextReader:
                 raise TextError(reason)
             places = tokens.places(position)
             if len(places) != 1:
+                remedy = "Give the positions of its tokens." if places else "Write it as it is spelled there."
                 raise TextError(
-                    f"Expected a word that occurs once in the text; {position!r} occurs {len(places)} times. "
-                    "Give the positions of its tokens."
+                    f"Expected a word that occurs once in the text; {position!r} occurs {len(places)} times. {remedy}"
                 )
             return list(places[0].positions)
         positions = [position] if isinstance(position, int) else list(position)

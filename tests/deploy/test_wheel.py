@@ -104,6 +104,8 @@ def test_every_package_and_its_dependencies_are_constrained():
         if name not in seen:
             seen.add(name)
             wanted = map(Requirement, requires(name) or [])
+            if name == "torch":  # its build for Linux brings CUDA's packages, in versions that it pins itself
+                wanted = [r for r in wanted if "platform_system" not in str(r.marker)]
             waiting += [canonicalize_name(r.name) for r in wanted if not r.marker or r.marker.evaluate({"extra": ""})]
     assert len(seen) > 40
     assert seen <= constraints.keys(), seen - constraints.keys()

@@ -161,6 +161,8 @@ def test_hide_refuses_wrong_arguments(encoder):
         encoder.hide(TEXT, 4, [4])
     with pytest.raises(TextError, match="'the' occurs 3 times"):
         encoder.hide(TEXT, 4, ["the"])
+    with pytest.raises(TextError, match=r"'stream' occurs 0 times\. Write it as it is spelled"):
+        encoder.hide(TEXT, 4, ["stream"])
     with pytest.raises(ValueError, match="one collection of hidden tokens for each of 2 texts, got 1"):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 

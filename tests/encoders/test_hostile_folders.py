@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import socket
+import sys
 import threading
 
 import pytest
@@ -301,7 +302,10 @@ def test_a_loop_of_links_in_an_operators_folder(folder, monkeypatch):
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    assert re.search("is a link that leads out|can't be read", str(refused("mine")))
+    if sys.version_info >= (3, 13):  # for which it is a link to nothing
+        assert load_encoder("mine").family == "bert"
+    else:
+        assert re.search("is a link that leads out|can't be read", str(refused("mine")))
 
 
 def test_a_dangling_link_is_accepted(folder):
