@@ -215,9 +215,9 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     keep_in_address(session.WORD, default)
     picked = place.selectbox(
         "Word", shared, index=shared.index(default), key=session.WORD, bind="query-params",
-        on_change=_choose_word, accept_new_options=typed,
+        on_change=_choose_word, accept_new_options=typed and linked(session.WORD) in ("", *shared),
     )  # fmt: skip
-    return picked or default
+    return picked if picked in shared else default
 
 
 def _choose_word() -> None:

@@ -212,6 +212,14 @@ def test_link_word_ignores_case():
     assert at.selectbox(key="word").value == "Bank"
 
 
+def test_a_links_word_that_the_encoder_does_not_know_gives_way_to_a_shared_one():
+    at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
+    assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
+    assert at.selectbox(key="word").value == "行" and "word" not in at.query_params
+    at.text_input(key="b").set_value("流行。").run()
+    assert at.selectbox(key="word").value == "行"
+
+
 def test_address_has_a_word_that_is_not_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
