@@ -78,11 +78,14 @@ def measured(
     control: PlacedWord[Encoding] | None = None,
     senses: SenseMeans | pd.DataFrame | None = None,
     progress: Progress = silent,
-    changed: Callable[..., torch.Tensor] = Encoder.changed_vectors,
+    **kept: Callable[..., Any],
 ) -> HiddenPair:
-    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason."""
+    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason.
+
+    kept: its `changed` and `by_gradient`.
+    """
     try:
-        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, changed=changed)
+        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, **kept)
     except NotRecomputable as error:
         reason = (encoder.hide_reason or str(error)).rstrip(".")
         note = f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
