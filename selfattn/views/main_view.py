@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
@@ -287,9 +287,15 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "text": "Many sentences are not measured on this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
+    return _in_general(over_many, pair.senses is not None)
+
+
+@lru_cache(8)  # reports
+def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
+    """What holds over many sentences, with the page that shows them. senses: the way is between them."""
     n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
-    if pair.senses is None:
+    if not senses:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
         return {
