@@ -132,6 +132,7 @@ def hidden_pair(
     senses: pd.DataFrame | SenseMeans | None = None,
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
+    by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
     """Hide each other word from a word in two sentences, in every head, and measure how far its last unit vector moves.
 
@@ -140,7 +141,8 @@ def hidden_pair(
     sense) or their `sense_means`, from its own sense's mean to that of the others, the sentence itself left out. Where a
     sentence fits no sense, the notes say so and the way is that between the sentences. Every word is run; in a sentence of
     more than 32 the eight that lead by gradient. control: a sentence of A's sense: in it and in A each one's leading word on the
-    way to the other is hidden. progress(done, total) counts sentences. changed: `Encoder.changed_vectors`, or what keeps them.
+    way to the other is hidden. progress(done, total) counts sentences. changed: `Encoder.changed_vectors`, or what keeps them;
+    by_gradient: `hidden_by_head`, likewise.
     Raises NotRecomputable where no word can be hidden, TextError, and ValueError for senses that can't be used.
     """
     encoder.check_hideable()
@@ -158,7 +160,7 @@ def hidden_pair(
     try:
         words = [asked[n][0].word for n in ranked]
         targets = [Along(word.positions, asked[n][1]) for n, word in zip(ranked, words)]
-        for n, found in zip(ranked, hidden_by_head(encoder, words, targets)):
+        for n, found in zip(ranked, (by_gradient or hidden_by_head)(encoder, words, targets)):
             by_head[n] = found
     except NotRecomputable as error:
         notes.append(f"Heads have no shares: {error}")

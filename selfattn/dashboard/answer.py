@@ -1,6 +1,7 @@
 """The cached answer of a pair, measured once for all pages; its heads are run when no other page is running."""
 
 import functools
+import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word, hidden_by_head
 from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense_means, within_sense
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, hides_key, is_cached
@@ -175,7 +176,7 @@ def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
     """Hide each other word of the pair in turn, and measure how far the chosen word moves."""
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
     labels = None if means is None else labels_key(encoder, pair.word)
-    make = lambda progress: measured(encoder, *pair, means, progress, _changed)  # noqa: E731
+    make = lambda progress: measured(encoder, *pair, means, progress, changed=_changed, by_gradient=_by_gradient)  # noqa: E731
     short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
     return _shown_above(encoder, ("hidden", pair.key, labels), make, "Hiding each other word ...", costly=not short)
 
@@ -184,6 +185,16 @@ def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]
     """Cache `Encoder.changed_vectors` by sentence, so that a change of one sentence leaves the results of the others."""
     key = ("with hidden", word.key, tuple(map(hides_key, hidden)), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
+
+
+def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
+    """Cache `hidden_by_head` by sentence and way, likewise."""
+
+    def one(word: PlacedWord, target: Any) -> Tensor:
+        way = hashlib.sha256(target.way.numpy().tobytes()).hexdigest()
+        return cached(encoder, ("by gradient", word.key, way), lambda _: hidden_by_head(encoder, [word], [target])[0])
+
+    return list(map(one, words, targets))
 
 
 def _heads_of_word(

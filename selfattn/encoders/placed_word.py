@@ -28,7 +28,7 @@ class Tokens:
     def words(self) -> tuple[Word, ...]:
         """The words of both segments, in the order of their tokens."""
         words = []
-        for segment, text in enumerate(self._texts):
+        for segment, text in enumerate(self._texts if self.pair else self._texts[:1]):
             outside = [special or at != segment for special, at in zip(self.special, self.segments)]
             words += token_words(text, self.offsets, outside)
         words.sort(key=lambda word: word.start)
@@ -57,20 +57,18 @@ class Tokens:
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
         """Return the positions of each place, known or not, in order."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
-        found = {place for spelling in wanted for place in self._spelled.get(spelling, ())}
+        spans = [span for spelling in wanted for span in self._spelled.get(spelling, ())]
         for segment, text in enumerate(self._texts):
-            found |= {self._positions(segment, *span) for span in spans_in_runs(text, wanted)}
-        return sorted(place for place in found if place)
+            spans += [(segment, *span) for span in spans_in_runs(text, wanted)]
+        return sorted(place for place in {self._positions(*span) for span in spans} if place)
 
     @cached_property
-    def _spelled(self) -> dict[str, list[tuple[int, ...]]]:
-        """The places of each folded spelling of a word or a part of one."""
-        found: dict[str, list[tuple[int, ...]]] = {}
-        for segment, text in enumerate(self._texts):
-            for start, stop in character_spans(text):
-                found.setdefault(fold(text[start:stop]), []).append(self._positions(segment, start, stop))
-        for word in self.words:
-            found.setdefault(fold(word.text), []).append(word.positions)
+    def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
+        """The segment and characters of each folded spelling of a word or a part of one."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
+            for start, stop in [*character_spans(text), *(word.span for word in words)]:
+                found.setdefault(fold(text[start:stop]), []).append((segment, start, stop))
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:

@@ -243,8 +243,8 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.float()
     terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]
-    # The context isn't used, so pass the keys as values.
-    return attend(query, key, key, mask, recording.scale, terms).weights[:, :, 0]
+    # The context isn't used: its values have one number a token.
+    return attend(query, key, key[..., :1], mask, recording.scale, terms).weights[:, :, 0]
 
 
 def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:

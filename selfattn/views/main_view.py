@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
@@ -78,11 +78,14 @@ def measured(
     control: PlacedWord[Encoding] | None = None,
     senses: SenseMeans | pd.DataFrame | None = None,
     progress: Progress = silent,
-    changed: Callable[..., torch.Tensor] = Encoder.changed_vectors,
+    **kept: Callable[..., Any],
 ) -> HiddenPair:
-    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason."""
+    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason.
+
+    kept: its `changed` and `by_gradient`.
+    """
     try:
-        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, changed=changed)
+        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, **kept)
     except NotRecomputable as error:
         reason = (encoder.hide_reason or str(error)).rstrip(".")
         note = f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
@@ -299,9 +302,15 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
             "text": "Many sentences are not measured on this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
+    return _in_general(over_many, pair.senses is not None)
+
+
+@lru_cache(8)  # reports
+def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
+    """What holds over many sentences, with the page that shows them. senses: the way is between them."""
     n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
-    if pair.senses is None:
+    if not senses:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (_percent(rows[senses]) for senses in ("one", "two"))
         return {
