@@ -217,6 +217,9 @@ def test_from_65_tokens_on_some_share_a_row(n):
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)
     assert (len(kept), len(rest)) == ((MOST, 0) if n == MOST else (LEADING, n - LEADING))
+    largest = [at for at in row.of("weights").argsort(descending=True).tolist() if at != 3]
+    assert kept == (list(range(n)) if n == MOST else sorted([3, *largest[: LEADING - 1]]))
+    assert sorted(kept + rest) == list(range(n))
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])
@@ -320,6 +323,7 @@ def wide(magnitude, n=30, d=16, **more):
 def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
+        assert row.of("query").equal(trace.query[query])
         check_arithmetic(data_of(row), factor(trace)[1])
 
 
