@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -325,6 +326,17 @@ def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
         check_arithmetic(data_of(row), factor(trace)[1])
+
+
+@pytest.mark.parametrize(
+    ("scale", "said"),
+    [
+        *((under**-0.5, f"÷ √{under}") for under in (32, 64, 96)), (1.0, ""), (0.5 / math.sqrt(32), "÷ √32 ÷ 2"),
+        (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
+    ],
+)  # fmt: skip
+def test_a_scale_is_written_so_that_it_can_be_computed_with(scale, said):
+    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (said, pytest.approx(scale))
 
 
 def test_a_row_without_a_token_to_attend_to():
