@@ -106,6 +106,8 @@ def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, name
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
+    nested = [replace(encoders["before"], name=name) for name in ("/runs/final", "/a/runs/final")]
+    assert told_apart(*nested)[1] == "a/runs/final"  # one path ends as the other
     monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are of folders in it
     inside = [replace(encoders["before"], name=f"{run}/final") for run in ("first", "second")]
     assert told_apart(*inside) == ("first/final", "second/final")
