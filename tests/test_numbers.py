@@ -10,6 +10,7 @@ from selfattn import numbers
 
 CASES = [
     (numbers.weight, {0.125: "0.13", 0.005: "0.01", 0.0049: "0.005", 4e-5: "under 0.0001", 0.0: "0.00", math.nan: "unknown"}),
+    (numbers.weight, {1e-4: "0.0001"}),
     (numbers.cosine, {-0.125: "−0.13", -0.001: "0.00"}),
     (numbers.decimal, {-0.0: "0.00", 1e30: "1000000000000000019884624838656.00", -math.inf: "−∞"}),
     (numbers.change, {0.025: "+0.03", -0.034: "−0.03", 0.001: "0.00", math.inf: "+∞"}),
@@ -21,7 +22,11 @@ CASES = [
     (numbers.error, {2.2e-16: "3 × 10⁻¹⁶", math.nan: "unknown", math.inf: "∞"}),
     (numbers.count, {1234567: "1,234,567"}),
     (numbers.plain, {2.0: "2", 0.123456: "0.1235", -1.2346: "−1.235", 12345.6: "12346", 1.2e-6: "0.0000012"}),
-    (numbers.plain, {1e-20: "0", 0.0: "0", math.inf: "∞"}),
+    (numbers.plain, {1e-20: "0", 0.0: "0", math.inf: "∞", 1.234e-10: "0.000000000123"}),
+    (numbers.error, {1e-9: "0.000000001", 9.9e-10: "1 × 10⁻⁹"}),
+    (numbers.share, {1e-6: "0 %", 1.05e-6: "under 1 %", 1 - 1.05e-6: "over 99 %", 0.005: "1 %", 0.995: "100 %"}),
+    (numbers.fitting, {0.02: "+.2f", 0.0176: "+.3f", 0.0: "+.2f", math.inf: "+.2f", 1e-20: "+.12f"}),
+    (lambda maximum: numbers.fitting(maximum, numbers.SHARE), {0.02: ".0%", 0.0176: ".1%"}),
 ]  # fmt: skip
 
 

@@ -87,6 +87,7 @@ def test_different_tokens_or_texts_are_refused(encoder_of):
     [
         ("The old crane was there.", "There the crane waded.", ["crane", "there", "The"]),
         ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
+        ("Riverbank, herons.", "A riverbank: herons.", ["herons", "Riverbank"]),  # river ##bank, heron ##s
         ("A gnome sat.", "The river.", []),
         ("ねこねこ", "ねこねこแมว", []),  # in the second inside one unknown token
     ],

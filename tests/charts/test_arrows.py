@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from selfattn.charts.arrows import arrows, moves
+from selfattn.charts.hops import hops
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn
 
@@ -48,3 +49,14 @@ def test_moves_point_to_their_ends():
     assert [item["angle"] for item in heads if item.get("shape") == "triangle"] == pytest.approx([45, 180])
     assert sum(item.get("shape") == "circle" for item in heads) == 1
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
+
+
+def test_hops_are_as_thick_as_their_share_and_lie_with_their_arc_within_the_picture():
+    spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
+    sets, across = spec["datasets"], spec["layer"][0]["encoding"]
+    assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}
+    assert [(row["x"], row["y"]) for row in (sets["hops"][0], sets["arc"][0])] == [(1, 0), (1, 0.4)]
+    assert [row["x"] for row in sets["said"]] == [2, 2]
+    for axis in "xy":
+        low, high = across[axis]["scale"]["domain"]
+        assert all(low <= row[axis] <= high for rows in sets.values() for row in rows)

@@ -54,6 +54,7 @@ def test_grid_of_maps_and_bars():
     for line, image, bar in zip(outlines, drawn(spec, "image"), bars, strict=True):
         assert (image["x"], image["y"]) == pytest.approx((line["x"] + 1, line["y"] + 1))
         assert image["width"] == image["height"] == 88 and bar["y"] > image["y"] + 88
+        assert bar["x"] == pytest.approx(image["x"], abs=0.02)
     assert texts(spec)[-1] == "bar beneath a map: effect, the longest 1"
 
 

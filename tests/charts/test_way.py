@@ -6,7 +6,7 @@ import pytest
 from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, wrapped
+from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, scale_of, wrapped
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.way import way
 from selfattn.examples import PAIRS, labelled_sentences
@@ -89,6 +89,10 @@ def test_every_cell_is_that_of_the_data(panels, word):
     )
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(own["exact"][str(at)], 10_000) and len(cells) == 72
+    first, right, below = cells[0], cells[1], cells[12]  # a layer a row
+    assert (right["x"] - first["x2"], below["y"] - first["y2"]) == pytest.approx((2, 2), abs=0.05)
+    for n, cell in enumerate(cells):
+        assert (cell["x"], cell["y"]) == pytest.approx((cells[n % 12]["x"], cells[n - n % 12]["y"]))
     written = {
         numbers.percent(share).replace(" ", "\u00a0")
         for share in row(own["exact"][str(at)], 10_000)
@@ -227,3 +231,15 @@ def test_labels_lie_behind_an_arrow_and_before_it(panels):
     here = [place(at) for at in shown.data["way"]["at"]]
     assert (a.x + a.wide, there.x) == pytest.approx((here[0] + 8, here[0] + 1000 * shown.share(0, 6) - 8))
     assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
+
+
+def test_the_line_holds_both_ends_and_all_that_lies_beyond_them(panels):
+    data = panels["bank"].live.data
+    sides = [{**side, "leader": None} for side in data["sides"]]
+    for places, dots, ends in (
+        ((0.2, 0.8), [], (0, 1)),
+        ((-0.1, 0.8), [1.3], (-0.1, 1.3)),
+        ((0.2, 1.1), [-0.4], (-0.4, 1.1)),
+    ):
+        way = {**data["way"], "at": places, "dots": [[{"x": x} for x in dots], []]}
+        assert scale_of(Shown({**data, "sides": sides, "way": way}), 0, 9) == Scale(*ends, 0, 9)

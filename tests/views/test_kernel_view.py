@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -217,6 +218,9 @@ def test_from_65_tokens_on_some_share_a_row(n):
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)
     assert (len(kept), len(rest)) == ((MOST, 0) if n == MOST else (LEADING, n - LEADING))
+    largest = [at for at in row.of("weights").argsort(descending=True).tolist() if at != 3]
+    assert kept == (list(range(n)) if n == MOST else sorted([3, *largest[: LEADING - 1]]))
+    assert sorted(kept + rest) == list(range(n))
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])
@@ -320,7 +324,19 @@ def wide(magnitude, n=30, d=16, **more):
 def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
+        assert row.of("query").equal(trace.query[query])
         check_arithmetic(data_of(row), factor(trace)[1])
+
+
+@pytest.mark.parametrize(
+    ("scale", "said"),
+    [
+        *((under**-0.5, f"÷ √{under}") for under in (32, 64, 96)), (1.0, ""), (0.5 / math.sqrt(32), "÷ √32 ÷ 2"),
+        (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
+    ],
+)  # fmt: skip
+def test_a_scale_is_written_so_that_it_can_be_computed_with(scale, said):
+    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (said, pytest.approx(scale))
 
 
 def test_a_row_without_a_token_to_attend_to():
