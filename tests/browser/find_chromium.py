@@ -21,8 +21,11 @@ def playwrights_own() -> str | None:
     """The path of the browser that Playwright downloaded, or None."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
+    try:
+        with sync_playwright() as playwright:
+            path = playwright.chromium.executable_path
+    except Exception:  # its driver doesn't start: a bare Debian lacks libatomic
+        return None
     return path if os.path.exists(path) else None
 
 
@@ -35,7 +38,9 @@ def install() -> None:
     """Try Debian's package, then Playwright's own download."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "update", "-qq"], check=False)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "chromium", "libatomic1"], check=False, stdout=subprocess.DEVNULL
+        )
     if on_path() is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
 
