@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from pages.explore.senses import reports as view
@@ -208,6 +209,19 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     clicked(1)
     at = at.selectbox(key="scan_word").set_value("bank").run().run()
     assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
+
+
+@pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
+def test_a_scan_whose_texts_or_rejected_rows_are_damaged_is_refused(tmp_path, damaged):
+    (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
+    command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
+    assert scan(command) == 0
+    file = tmp_path / "scan" / damaged
+    data = bytearray(file.read_bytes())
+    data[-1 if file.suffix == ".csv" else pq.read_metadata(file).row_group(0).column(3).data_page_offset] = 0xFF
+    file.write_bytes(data)
+    at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
+    assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
 def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_scan_is_refused(tmp_path):
