@@ -18,6 +18,7 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from importlib.resources import files
@@ -233,12 +234,13 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
             reports[word] = kept.report
         else:
             reports[word] = senses.hidden_words(encoder, sentences, lambda at, _, n=done: progress(n + at, len(usable)))
-            _keep("hidden_words", encoder, sentences, reports[word], folder / word)
+            with suppress(OSError):  # if there is no room for a word, there is none for all words: `_keep` warns of it
+                store("hidden_words", encoder, sentences, reports[word], folder / word)
         done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
     left_out = [named_rows(rejected[~rejected["word"].isin(reports)]), *(each.rejected for each in ordered)]
     whole = over_words(ordered, pd.concat(left_out), next((each.reason for each in ordered if each.reason), ""))
-    _keep("hidden_words", encoder, read, whole, kept_folder())
+    _keep("hidden_words", encoder, read, whole)
     shutil.rmtree(folder, ignore_errors=True)
     return whole
 
@@ -248,14 +250,14 @@ def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
-        _keep(name, encoder, read, report, kept_folder())
+        _keep(name, encoder, read, report)
     return report
 
 
-def _keep(name: str, encoder: Encoder, read: object, report: object, folder: Path) -> None:
-    """`store` a report; warn if the disk doesn't take it."""
+def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
+    """`store` a report in the user's cache folder; warn if the disk doesn't take it."""
     try:
-        store(name, encoder, read, report, folder)
+        store(name, encoder, read, report, kept_folder())
     except OSError as error:
         reason = error.strerror or brief(error)
         warnings.warn(

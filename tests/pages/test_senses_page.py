@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from pages.explore.senses import reports as view
@@ -212,6 +213,19 @@ def test_scan_source_opens_the_main_view(tmp_path, monkeypatch, clicked):
     clicked(1)
     at = at.selectbox(key="scan_word").set_value("bank").run().run()
     assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
+
+
+@pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
+def test_a_scan_whose_texts_or_rejected_rows_are_damaged_is_refused(tmp_path, damaged):
+    (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
+    command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
+    assert scan(command) == 0
+    file = tmp_path / "scan" / damaged
+    data = bytearray(file.read_bytes())
+    data[-1 if file.suffix == ".csv" else pq.read_metadata(file).row_group(0).column(3).data_page_offset] = 0xFF
+    file.write_bytes(data)
+    at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
+    assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
 def test_scan_without_sources_and_folder_without_scan(tmp_path):

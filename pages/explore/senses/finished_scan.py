@@ -16,7 +16,7 @@ from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.typed_text import show_rejected
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.encoders.errors import TextError
+from selfattn.encoders.errors import TextError, brief
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.settings import Settings
 from selfattn.tidy_tables import named_heads
@@ -32,7 +32,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
     opened = name = folder.strip()
     try:
         opened = str(allowed_scan_folder(name))
-        scan, means, sources = _read(encoder, Path(opened))
+        scan, means, sources, rows, rejected = _read(encoder, Path(opened))
     except (ScanError, TextError) as error:
         show_error(str(error).replace(opened, name))  # hide the server's paths
         return
@@ -60,9 +60,8 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         f"notebook.chart(means(scan.heads(), {measure!r}, '{head}', scan.n_rows))",
     )
     show_panel(views.means(means, measure, head, scan.n_rows))
-    st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
-    if scan.n_rejected:
-        show_rejected(scan.rejects().head(Settings.read().max_rows))
+    st.dataframe(rows, hide_index=True, height=240)
+    show_rejected(rejected)
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
@@ -79,15 +78,24 @@ def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
         open_pair(*pair, "", word)
 
 
-def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
-    """The scan, its heads' means and its sources (None: not measured), cached until the folder changes. Raises ScanError."""
+def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
+    """The scan, its heads' means, its sources (None: not measured), its first rows and its rejected rows.
+
+    They are cached until the folder changes. Raises ScanError.
+    """
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):
         changed = ()  # read_scan raises the error
 
-    def make(_: Progress) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
+    def make(_: Progress) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
         scan = read_scan(folder)
-        return scan, scan.heads(), scan.sources() if scan.has_sources else None
+        try:
+            first = scan.frame(["row", "word", "start", "sense", "sentence"], limit=200)
+            rejected = scan.rejects().head(Settings.read().max_rows)
+            return scan, scan.heads(), scan.sources() if scan.has_sources else None, first, rejected
+        except Exception as error:  # what a checksum doesn't cover can be damaged in any way
+            known = isinstance(error, ScanError)
+            raise error if known else ScanError(f"{folder} can't be read: {brief(error)}. Scan anew.") from None
 
     return cached(encoder, ("scan", str(folder), changed), make)
