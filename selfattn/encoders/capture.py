@@ -24,8 +24,8 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
 from selfattn.encoders.placed_word import Tokens
-from selfattn.encoders.precision import precision
-from selfattn.kernel import AttentionTrace, attend, rounded
+from selfattn.encoders.precision import attend_precisely, precision
+from selfattn.kernel import AttentionTrace, rounded
 
 IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
@@ -185,7 +185,7 @@ class LayerRecording:
         mask = self.kernel_mask(rows)
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
-        return attend(asked.to(exact), key.to(exact), value.to(exact), mask, self.scale, terms)
+        return attend_precisely(asked, key, value, mask, self.scale, terms)
 
 
 class Recorder:

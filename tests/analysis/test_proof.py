@@ -25,7 +25,7 @@ def test_the_bundled_encoder(encoder):
 
 
 def test_an_error_in_one_head_is_found(encoder, monkeypatch):
-    right = capture.attend
+    right = capture.attend_precisely
 
     def wrong(query, *others):
         if query.shape[0] == 12:
@@ -33,7 +33,7 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
             query[7] *= 1.01
         return right(query, *others)
 
-    monkeypatch.setattr(capture, "attend", wrong)
+    monkeypatch.setattr(capture, "attend_precisely", wrong)
     proof = prove(encoder, TEXT)
     bad = proof["head"] == 7
     assert (proof[bad][["same_inputs", "separate_pass"]] > 1e-4).all(axis=None)
