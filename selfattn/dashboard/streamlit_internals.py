@@ -49,7 +49,8 @@ def restore_address() -> None:
     context = this_session()
     asked = parse_qs(context.query_string, keep_blank_values=True)
     st.query_params.update({key: values for key, values in asked.items() if key not in st.query_params})
-    with context.session_state.query_params() as parameters:
+    state = context.session_state
+    with state.query_params() as parameters:
         parameters.set_initial_query_params_from_current()
 
 

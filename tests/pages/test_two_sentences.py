@@ -238,6 +238,19 @@ def test_the_script_runs_once(main_view, monkeypatch):
     assert offered[-1].live.data == figure(at)
 
 
+def test_a_change_of_b_leaves_the_shares_by_gradient_of_a(main_view, monkeypatch):
+    asked, made = [], answer.hidden_by_head
+
+    def by_head(encoder, words, targets):
+        asked.extend(word.sentence.text for word in words)
+        return made(encoder, words, targets)
+
+    monkeypatch.setattr(answer, "hidden_by_head", by_head)
+    changed = "The bank kept the gold of a baker."
+    main_view.text_input(key="b").set_value(changed).run()
+    assert asked == [changed]
+
+
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
 def test_first_head_of_an_encoder_shown_only(checkpoint, family):
     folder = str(checkpoint(family))
