@@ -1,6 +1,7 @@
 """Run pages through app.py, as for a visitor."""
 
 import functools
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,9 @@ def words(at: AppTest) -> str:
 def main_view() -> AppTest:
     """The default page, run once."""
     return open_link()
+
+
+@pytest.fixture
+def started_with(monkeypatch):
+    """started_with(model): the command line of a server; "" for the bundled encoder."""
+    return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

@@ -101,13 +101,6 @@ def test_both_sentences_are_above_the_views_of_heads(page):
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-@pytest.fixture
-def started_with(monkeypatch):
-    """The folder that the server starts with."""
-    start = "selfattn.dashboard.permissions.start_model"
-    return lambda folder: monkeypatch.setattr(start, lambda: str(folder))
-
-
 def test_encoder_that_is_shown_only(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)

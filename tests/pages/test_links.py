@@ -249,12 +249,6 @@ def begins(folder):
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-@pytest.fixture
-def started_with(monkeypatch):
-    """The command line of a server: the bundled encoder's, or that of `selfattn FOLDER`."""
-    return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", model] if model else [])])
-
-
 def test_the_address_holds_the_start_of_the_content(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
