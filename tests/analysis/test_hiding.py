@@ -9,10 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-<<<<<<< HEAD
-from selfattn import Head, Hide, NotRecomputable, Patch
-from selfattn.analysis.hiding import Along, heads_of_word, hidden_heads, hidden_pair, leading_head, unmeasured_pair
-=======
 from selfattn import Encoder, Head, Hide, NotRecomputable, Patch
 from selfattn.analysis import hiding
 from selfattn.analysis.hiding import (
@@ -24,7 +20,6 @@ from selfattn.analysis.hiding import (
     leading_head,
     unmeasured_pair,
 )
->>>>>>> w-speed
 from selfattn.analysis.sense_means import rows_of, sense_means, within_sense
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
@@ -309,10 +304,7 @@ def test_the_leading_head_is_the_same_before_and_after_all_heads_are_run(encoder
     assert leading_head(encoder, unknown, run) == largest
     assert leading_head(encoder, unknown, heads_of_word(encoder, unknown, *at, exact=False)) is None
     together = replace(encoder, one_head_reason="all heads have one mask")
-<<<<<<< HEAD
     assert leading_head(together, pair, rough) == largest_by_gradient
-=======
-    assert leading_head(together, pair, rough) == Head(*divmod(int(rough.share.argmax()), 12))
 
 
 def test_by_gradient_a_short_sentence_is_not_padded_to_a_long_one(encoder, monkeypatch):
@@ -327,4 +319,3 @@ def test_by_gradient_a_short_sentence_is_not_padded_to_a_long_one(encoder, monke
     assert passes == [1, 1, 2]
     for own, padded in zip(apart, together, strict=True):
         torch.testing.assert_close(own, padded, atol=1e-5, rtol=0)
->>>>>>> w-speed
