@@ -260,7 +260,9 @@ def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
         store(name, encoder, read, report, kept_folder())
     except OSError as error:
         reason = error.strerror or brief(error)
-        warnings.warn(f"The report on {encoder.title} can't be kept: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3)
+        warnings.warn(
+            f"The report on {encoder.title} can't be kept: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3
+        )
 
 
 def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:

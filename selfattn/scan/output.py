@@ -147,7 +147,7 @@ def _put(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A new file to write. If that fails, as on a full disk, it is removed. Raises ScanError."""
-    stream = open(path, "xb")
+    stream = open(path, "xb")  # noqa: SIM115 (an existing file must stay)
     try:
         with stream:
             yield stream
