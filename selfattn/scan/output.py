@@ -147,7 +147,7 @@ def _put(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """Write a new file; remove it if that fails, as on a full disk. Raises ScanError."""
-    stream = open(path, "xb")  # noqa: SIM115 - closing may fail too
+    stream = open(path, "xb")  # noqa: SIM115 (an existing file must stay)
     try:
         with stream:
             yield stream

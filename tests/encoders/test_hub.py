@@ -113,7 +113,7 @@ def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
         return fetch(name, file, **options)
 
     monkeypatch.setattr(hub, "hf_hub_download", breaking)
-    for _ in range(6):  # of six files
+    for until in range(6):  # of six files  # noqa: B007 (breaking reads it)
         fetched.clear()
         broken, alone = ask(stand_in.url, ("some/good", None, ""), ("some/good", stand_in.commit, "1"))
         assert "broke off" in broken["message"] and "is not on this machine" in alone.get("message", ""), fetched

@@ -183,7 +183,7 @@ def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
         (
             "mine.csv",
             table(GOOD[:1]).splitlines()[0] + b"\na,b\n",
-            "None of the 1 rows can be used. First reason: This row has 2 columns",
+            "None of the 1 rows can be used. First reason: This row",
         ),
         ("mine.csv", table(GOOD[:2]), "None of the 2"),
         ("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
