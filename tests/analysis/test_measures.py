@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from selfattn.analysis.measures import head_measures, hide_special, row_measures
-from selfattn.analysis.patterns import fits
+from selfattn.analysis.patterns import PATTERNS, fits, nearest_first
 
 
 def random_weights(*shape, seed=0):
@@ -67,6 +67,15 @@ def test_values_of_patterns_are_means_over_ordinary_rows(encoding):
     assert found["punctuation"] == pytest.approx(float(weights[rows][:, marks].sum()) / len(rows), abs=1e-5)
     assert found["broad"] == pytest.approx(expected["entropy"] / math.log2(n), abs=1e-5)
     assert found["special tokens"] == pytest.approx(expected["special tokens"], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_is_named_from_its_threshold_on(name):
+    """A half of the weight, two thirds on special tokens, nine tenths of the largest entropy."""
+    least = {"special tokens": 2 / 3, "broad": 0.9}.get(name, 0.5)
+    for value in (least, math.nextafter(least, 0)):
+        first, *_ = nearest_first(dict.fromkeys(PATTERNS, 0.0) | {name: value})
+        assert (first.name, first.fits) == (name, value == least)
 
 
 def test_weights_without_special_tokens_are_scaled_up():
