@@ -142,6 +142,8 @@ def test_the_sentence_that_answers_a_query_is_named(encoder):
 def test_is_long(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
+    parts = [encoder.tokenize(f"One. Two. {'Bank ' * (n - 8)}three.") for n in (64, 65)]
+    assert [(len(each.ids), is_long(each)) for each in parts] == [(64, False), (65, True)]
 
 
 @pytest.mark.slow
