@@ -1,4 +1,4 @@
-"""Labelled sentences are ranked by their distance from a vector, with ties, and for a real "bank" at each stage."""
+"""Labelled sentences are ranked by their distance from a vector. Ties and each stage of a real "bank" are tested."""
 
 import pandas as pd
 import pytest
@@ -21,7 +21,8 @@ def test_ranked_sentences_alternates_senses_at_equal_cosines_and_leaves_one_out(
 
 
 @pytest.mark.slow
-def test_stages_before_attention_in_the_sentence_and_with_a_word_hidden(encoder):
+def test_the_three_stages(encoder):
+    """The stages are the word before attention, in its sentence, and with another word hidden."""
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")
@@ -32,7 +33,7 @@ def test_stages_before_attention_in_the_sentence_and_with_a_word_hidden(encoder)
     states = ((0, word.sentence.hidden[0, 5]), (-1, word.sentence.hidden[-1, 5]), (-1, hidden))
     for found, (layer, vector) in zip(stages.values(), states):
         pd.testing.assert_frame_equal(found, ranked_sentences(labelled[0], labelled[1][:, layer], vector))
-    text = labelled[0]["sentence"].iloc[0]  # it isn't compared with itself
+    text = labelled[0]["sentence"].iloc[0]  # a sentence isn't compared with itself
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
