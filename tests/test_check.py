@@ -1,4 +1,4 @@
-"""The checks against published data sets give the same as plain loops, on small files with the same columns."""
+"""The checks give the same numbers as plain loops, on small files with the columns of the published data sets."""
 
 from unittest.mock import Mock
 
@@ -33,7 +33,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
-    judged.remove((PAIRS[5], 0))  # its marked word isn't there
+    judged.remove((PAIRS[5], 0))  # this sentence doesn't have its marked word
     expected = []
     for (word, *texts, _, first, second, _, _), side in judged:
         row, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
@@ -140,10 +140,10 @@ def test_the_sample_of_sentences_is_random_and_in_order():
     drawn = check._drawn(senses, 2)
     assert drawn == sorted(drawn) == check._drawn(senses, 2) and sorted(senses[drawn]) == ["a", "a", "b", "b"]
     assert check._drawn(senses, None) == check._drawn(senses, 9) == list(senses.index)
-    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not the first ones
+    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not only the first rows
 
 
-def test_one_sentence_of_each_sense(encoder_of, coarse):
+def test_a_limit_of_one_sentence_for_each_sense(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
     with pytest.raises(ValueError, match="at least 1 sentence of a sense, got 0"):
