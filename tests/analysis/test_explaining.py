@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """encoder_of("BERT") is a tiny classifier and sentence embedder of that family."""
+    """encoder_of("BERT") returns a tiny BERT that is both a classifier and a sentence embedder."""
 
     @cache
     def encoder(name):

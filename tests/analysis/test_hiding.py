@@ -53,7 +53,7 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far each vector lies along the way, as a share of it, starting from the word's last vector."""
+    """Return how far each vector lies along the way, as a share of the way, measured from the word's last vector."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -82,7 +82,8 @@ def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_name_a_sentence_without_a_sense_and_two_sentences_of_one_sense(encoder):
+def test_notes_about_senses(encoder):
+    """Notes name a sentence that fits no sense, and two sentences of one sense."""
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -226,7 +227,7 @@ def test_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # The slope is measured by a small step of the head's context toward its context with the word hidden in this head alone.
+    # Measure the slope by a small step from the head's context toward the context when this head alone hides the word.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))

@@ -1,6 +1,6 @@
 """Encoders are trained so that one planted word decides the answer. Hiding names this word, but not if the head is untrained.
 
-The decisive words occur in the training sentences too; the templates and all other words of the judged sentences do not.
+Training sentences and judged sentences share only the decisive words. Their templates and other words differ.
 """
 
 import math
@@ -97,7 +97,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """One text or two, the answer, and the word that decides it."""
+    """One or two texts, the answer, and the word that decides the answer."""
 
     texts: tuple[str, ...]
     answer: int
@@ -111,7 +111,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none: only in training) and the word."""
+    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none, for training) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""

@@ -56,7 +56,7 @@ def test_three_senses(encoder):
 
 
 def test_labelled_sentences_lie_on_their_own_side(encoder):
-    """All 24 sentences of bank, light and trunk do, as the main view shows."""
+    """All 24 sentences of bank, of light and of trunk lie on the side of their sense, as the main view shows."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]

@@ -1,4 +1,4 @@
-"""Changes of a real head equal torch's own attention."""
+"""A changed head equals torch's attention with the same change."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Maps by words, without special tokens and in bins, on hand-made heads."""
+"""Maps of hand-made heads: by words, without special tokens, and in bins."""
 
 from dataclasses import replace
 
