@@ -127,7 +127,7 @@ def test_each_class_has_a_different_name_and_its_own_question(folder, classes, l
 
 
 def saved_as(architecture, name, folder):
-    """Save a tiny encoder with the head of this class of transformers, and load it."""
+    """Save a tiny encoder with the head of this transformers architecture, and load it."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)
@@ -138,7 +138,8 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),  # like the next, once read as a class
+        # The first two were once read as classifiers.
+        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
         ("ElectraForPreTraining", "ELECTRA", "pretraining"),

@@ -169,8 +169,8 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
             call()
 
 
-def test_every_pass_gives_around_its_amount_of_work(encoder):
-    """The work is tokens (with padding and copies) x layers x d_model."""
+def test_every_pass_reports_its_work(encoder):
+    """Each pass runs inside `around(work)`. The work is tokens (with padding and copies) x layers x d_model."""
     given = []
 
     @contextmanager

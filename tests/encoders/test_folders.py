@@ -23,7 +23,8 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
-WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"  # of a folder and its Transformer
+# The settings of a folder, and those of its Transformer step.
+WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +77,7 @@ def test_ten_of_many_models_are_named_and_the_rest_counted(template, tmp_path):
 
 
 def cached(template, hub, *commits):
-    """Copy a model into a folder like the Hub's cache: blobs, and snapshots of links to them."""
+    """Copy a model into a folder like the Hub's cache: the files are in blobs, and snapshots have links to the files."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()

@@ -101,7 +101,7 @@ def test_an_index_that_is_invalid_or_names_a_pickle(folder, tmp_path, named):
 
 
 def test_a_part_of_a_distributed_checkpoint(folder):
-    """transformers would read these parts instead of the file whose digest is known."""
+    """transformers would read these parts instead of the file whose digest is recorded."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 

@@ -150,7 +150,7 @@ def test_branches_tags_pull_requests_and_commits_are_revisions(cached, revision)
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """A revision is the name of a file in the cache. A link with such a revision once read /dev/zero until memory was full."""
+    """A revision is the name of a file in the cache. Such a revision in a link once read /dev/zero until memory was full."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()

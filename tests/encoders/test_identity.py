@@ -1,4 +1,4 @@
-"""An encoder's content is the same for its copies, and changes with everything that affects its numbers."""
+"""An encoder's `content` is the same for its copies, and changes with everything that affects its numbers."""
 
 import json
 import shutil

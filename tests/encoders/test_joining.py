@@ -8,7 +8,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families every row must run, because layers change the attention's input, or hooks after attention record rows.
+# In these families all rows run in every layer: a layer changes the attention's input, or hooks after attention record rows.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -39,7 +39,7 @@ def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
 
 
 def test_the_rows_that_each_layer_runs(encoder, monkeypatch):
-    """Copies run only the word's row in the layer where they join. In the last layer, everything does."""
+    """Copies run only the word's row in the layer where they join. In the last layer, the sentence does so too."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense

@@ -1,4 +1,4 @@
-"""Out-of-memory errors are recognised on every device, reported, and lead to half the batch; a device is chosen."""
+"""Out-of-memory errors are recognised on every device and reported, and the pass runs again in halves. A device is chosen."""
 
 import weakref
 
@@ -128,7 +128,7 @@ def test_an_unknown_device_is_refused(two_gpus, device):
 
 
 def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
-    """torch.manual_seed would seed every device, and so change the random numbers of other users there."""
+    """torch.manual_seed would seed every device, and so change the random numbers of a GPU's other users."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
         monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))

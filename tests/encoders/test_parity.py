@@ -115,7 +115,7 @@ def test_the_short_check_of_the_bundled_encoder_equals_the_complete_one(encoder)
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
 def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
-    """A text of 64 tokens is compared at some tokens only; all but the first are wrong here."""
+    """In a text of 64 tokens only some tokens are compared. Here all tokens but the first are wrong."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
