@@ -95,7 +95,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return the edges of one copy for each item of `keys`: positions hidden from the word, in all heads or in `heads`."""
+    """Return hidden edges: one copy for each item of `keys` hides these positions from the word, in all heads or in `heads`."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -164,7 +164,7 @@ def largest(row: Row, scores: np.ndarray) -> int:
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1); row and column 0: nothing hidden."""
+    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1). In row and column 0, nothing is hidden."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
@@ -282,7 +282,10 @@ def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tupl
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the first t of .01, .02, ... from which on at most 1 sentence moves away for 8 toward, of 20 or more toward."""
+    """Return the first t of .01, .02, ... from which on at most one sentence moves away for eight that move toward.
+
+    A t at which fewer than 20 sentences move toward doesn't count.
+    """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
     held = [t for at, (t, _) in enumerate(judged) if all(holds for _, holds in judged[at:])]
@@ -302,7 +305,7 @@ def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """Convert weights (..., n, n) to weights from the word to others (..., m): mean over its pieces, sum over the other's."""
+    """Return the word's weights to other words, (..., n, n) -> (..., m): mean over its rows, sum over each other's columns."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 

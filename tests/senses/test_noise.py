@@ -84,7 +84,7 @@ def test_noise_of_the_built_in_sentences(encoder):
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_meaningless_labels_have_no_level_below_0_7(encoder):
-    """Measured: no level in any of eight shuffles of the labels, nor in four splits of each sense in two."""
+    """When we measured, no shuffle of the labels (of eight) and no split of each sense into two (of four) had a level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):

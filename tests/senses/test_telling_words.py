@@ -225,7 +225,8 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
     ]
 
 
-def test_a_single_word_has_no_interval_over_words_and_may_be_called_all(encoder_of):
+def test_a_single_word_that_is_called_all(encoder_of):
+    """A report on one word has no interval over words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]

@@ -18,7 +18,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return "riverbank", the positions of the other words, its last unit vector, and its moves by each way (m, d_model)."""
+    """Return "riverbank", the other words' positions, the unit vector of "riverbank", and its moves by each way, (m, d_model)."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
