@@ -68,7 +68,7 @@ def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch)
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # a setting of the wheel's .streamlit
+    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # set in the wheel's .streamlit
 
 
 def pins(name: str) -> dict[str, str]:
