@@ -1,4 +1,4 @@
-"""The counter-examples are true: other weights give the same context, and a head of noise is recomputed as well as others."""
+"""The counter-examples are true: other weights give the same context, and a head of noise is recomputed as exactly."""
 
 import pytest
 import torch

@@ -32,7 +32,7 @@ def test_position_only_predicts_a_head_that_looks_by_distance_alone():
     assert torch.allclose(pronouns.position_only(looks), preferences)
     assert float(pronouns.accuracy(pronouns.position_only(looks))) == pytest.approx(2 / 3)
     both = [made_up(3, 2, 1, [0.0, 0.1, 0.9, 0.0]), made_up(3, 2, 1, [0.0, 0.7, 0.3, 0.0])]
-    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # by the other's weights
+    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each by the other's weights
 
 
 def test_the_best_of_many_noisy_heads_is_lucky():

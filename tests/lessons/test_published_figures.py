@@ -1,4 +1,4 @@
-"""The lessons compute every published figure to its printed digits. tests/test_kernel.py has S7, S9 and six words too."""
+"""The lessons compute every published figure to its printed digits. tests/test_kernel.py tests S7, S9 and Raschka's words too."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def test_the_stops_compute_s7_s9_and_raschkas_words():
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]
 
 
-def test_s10_good_attends_to_not_and_amazing():
+def test_s10_the_word_good_attends_to_not_and_amazing():
     trace = twelve_tokens.compute()
     assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
     assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]

@@ -15,7 +15,7 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
 def test_gradient_and_share_of_the_plain_network(gain):
-    """Each word's vector starts with length 1. Every later step turns it and multiplies its length by the gain."""
+    """Each word's vector starts with length 1. Each later step multiplies it by the gain. A share is of all lengths' sum."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
     expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]

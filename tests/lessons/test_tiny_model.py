@@ -41,7 +41,7 @@ def test_the_published_run_learns(run, data):
 
 
 @pytest.mark.slow
-def test_the_score_equals_one_by_torch(run, data):
+def test_the_score_matches_torchs_attention(run, data):
     """Compare loss, accuracy and recall after two epochs with those of torch's attention in place of the kernel."""
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
