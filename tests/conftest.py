@@ -7,7 +7,7 @@ import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may use the network by accident
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers run side by side: second threads would wait
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers share the cores: more threads would only wait
 
 import pytest
 
@@ -127,7 +127,7 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    """A fresh page. The test fails on a console error, a page error, or a request that leaves the machine."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":

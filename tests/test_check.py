@@ -156,9 +156,9 @@ def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monk
     pairs.to_csv(tmp_path / "pairs.csv")
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
-    said = capsys.readouterr().out
-    assert "5 sentences, in 1 the marked word is apart; left out: 2." in said
-    assert "0.940" in said and "feature extraction" in said and "sum of the last four" in said
+    printed = capsys.readouterr().out
+    assert "5 sentences, in 1 the marked word is apart; left out: 2." in printed
+    assert "0.940" in printed and "feature extraction" in printed and "sum of the last four" in printed
     assert asked == ["a folder", None]
 
 
@@ -167,5 +167,5 @@ def test_the_command_prints_errors(monkeypatch, tmp_path, encoder_of, capsys):
     assert check.main(["coarsewsd", str(tmp_path)]) == 2 and check.main(["rawc", str(tmp_path / "none.csv")]) == 2
     monkeypatch.setattr("selfattn.load_encoder", Mock(side_effect=LoadError("There is none.")))
     assert check.main(["rawc", "pairs.csv"]) == 2
-    said = capsys.readouterr().err
-    assert "Expected a folder for each word" in said and "none.csv" in said and "There is none." in said
+    printed = capsys.readouterr().err
+    assert "Expected a folder for each word" in printed and "none.csv" in printed and "There is none." in printed

@@ -190,7 +190,7 @@ def test_every_linked_file_exists(page):
 
 
 def test_the_architecture_page_is_current():
-    """It names the rooms in order, and only files that exist."""
+    """The page names the rooms in order, and only files that exist."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
     named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)

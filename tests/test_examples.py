@@ -28,7 +28,7 @@ def occurs_once(word: str, sentence: str) -> bool:
 
 
 def share(first: str, second: str) -> float:
-    """Return the share of different words that both sentences have, of all that at least one has (Jaccard)."""
+    """Return the Jaccard index: of all different words in two sentences, the share that occurs in both."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 

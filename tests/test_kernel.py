@@ -162,7 +162,7 @@ def test_a_fully_masked_row_with_a_finite_and_an_infinite_mask(dtype, lowest):
     assert torch.equal(infinite.weights, attend(query, key, value, keep).weights)
     assert torch.equal(finite.weights[0], infinite.weights[0])
     assert infinite.weights[1].tolist() == [0, 0, 0]
-    even = torch.full((3,), 1 / 3).to(dtype)  # adding a score to so large a number loses the score's digits in float32
+    even = torch.full((3,), 1 / 3).to(dtype)  # float32 has no digits left for a score beside so large a number
     free = attend(query, key, value).weights[1]
     expected = free if (dtype, lowest) == (torch.float64, -1e9) else even
     assert torch.allclose(finite.weights[1], expected, atol=1e-6)

@@ -41,7 +41,7 @@ def room(module):
 
 @cache
 def modules():
-    """Return the project's modules that each module of the library, the pages and the app imports, by dotted names."""
+    """Map each module of the library, the pages and the app to the project's modules that it imports, by dotted names."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}

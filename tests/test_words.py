@@ -203,7 +203,7 @@ def test_shared_words():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
     assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma doesn't count as a word
-    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part, as first spelled
+    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part of the first word
     assert shared_words([Word("a/river", 0, 1)], [Word("A/River", 0, 1)]) == ["a/river"]
     assert shared_words([Word("cafe\u0301", 0, 1)], [Word("Café", 0, 1)]) == ["cafe\u0301"]
     assert shared_words([Word("😡", 0, 1), Word("$", 1, 2)], [Word("😡", 0, 1), Word("$", 1, 2)]) == ["😡"]
