@@ -18,7 +18,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return "riverbank", the other words' positions, the unit vector of "riverbank", and its moves by each way, (m, d_model)."""
+    """Return the word "riverbank", the positions of other words, and the unit vector and moves (m, d_model) of "riverbank"."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
