@@ -6,8 +6,8 @@ Each fixture imports what it needs, so that tests without an encoder start at on
 import functools
 import os
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network by accident
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers run side by side: a second thread waits
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may use the network by accident
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers share the cores: more threads would only wait
 
 import pytest
 
@@ -29,7 +29,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """Run a file's tests in one process, and all browser tests in one, with one Chromium and one server."""
+        """Run each file's tests in one process, and all browser tests together in one, with one Chromium and one server."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -47,7 +47,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
-    """checkpoint("BERT") returns the folder of a tiny BERT; each is written once."""
+    """checkpoint("BERT") returns the folder of a tiny BERT; each folder is written once."""
     from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
@@ -59,7 +59,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
-    """encoder_of("BERT") returns that checkpoint as an encoder, loaded once."""
+    """encoder_of("BERT") returns the encoder of checkpoint("BERT"), loaded once."""
     from selfattn import load_encoder
 
     @functools.cache
@@ -87,7 +87,7 @@ def overflowing(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The address of a running dashboard, offline, that opens encoders and scans of the tests' folders only."""
+    """The address of a running dashboard. It is offline, and opens encoders and scans from the tests' folders only."""
     from benchmarks.server import start_server
 
     folder = str(tmp_path_factory.getbasetemp())
@@ -110,7 +110,7 @@ def browser():
         assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        # A server's pages share one process: Streamlit's scripts are compiled once for all of them.
+        # A server's pages share one process, so that Streamlit's scripts are compiled only once.
         launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
@@ -118,7 +118,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """One window for all pages. A window for each would take seconds, because it compiles Streamlit's scripts again."""
+    """One window for all pages. A new window would take seconds, because it compiles Streamlit's scripts again."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # keeps the window open
     yield opened
@@ -127,11 +127,11 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    """A fresh page. The test fails on a console error, a page error, or a request that leaves the machine."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
-        # The browser's process for the server's pages lives as long as one of them is open.
+        # Keep one of the server's pages open: without one, the browser ends its process for these pages.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)

@@ -1,4 +1,4 @@
-"""A hand-made HiddenPair with a repeated word, punctuation, a word that wasn't hidden, and two layers of three heads."""
+"""A hand-made HiddenPair with a repeated word, punctuation, a word that wasn't hidden, and two layers with three heads each."""
 
 import math
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 TEXTS = (["the", "bank", "of", "the", "river", "."], ["A", "huge", "bank", "."])
-AT = (1, 2)  # of "bank"
+AT = (1, 2)  # the places of "bank"
 WORDS = tuple(tuple(Word(text, at + 1, at + 2) for at, text in enumerate(texts)) for texts in TEXTS)
 PLACED = tuple(PlacedWord(SimpleNamespace(words=words), words[at].positions) for words, at in zip(WORDS, AT))
 SHARES = ([0.1, 0.2, -0.026, 0.5, 0.9], [0.25, torch.nan, 0.0])

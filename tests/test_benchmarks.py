@@ -1,4 +1,4 @@
-"""Every benchmark runs, small; the check of a GPU tells what isn't kept; fifty visitors meet no error for ten minutes."""
+"""Every benchmark runs at a small size; the GPU check reports broken bounds; fifty visitors see no error in ten minutes."""
 
 import subprocess
 import sys
@@ -37,15 +37,15 @@ def test_benchmarks_run(names):
 
 @pytest.mark.bench
 def test_gpu_check_runs_dry_on_the_cpu(capsys, monkeypatch):
-    monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run keeps nothing"))
+    monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run must not write its result"))
     assert main(["--dry"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "| On cpu | found | bound | kept |"
     kept = [line.rsplit("|", 2)[1].strip() for line in lines[2:]]
-    assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # no time is judged
+    assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # times have no verdict
 
 
-def test_gpu_check_tells_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
+def test_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
     def wrong(other, on_cpu, plan):
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)
@@ -54,7 +54,7 @@ def test_gpu_check_tells_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
         monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
     monkeypatch.setattr(gpu_check, "parity", wrong)
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True]
-    monkeypatch.setattr(gpu_check, "capture", lambda *arguments: wrong(*arguments))  # a time
+    monkeypatch.setattr(gpu_check, "capture", lambda *arguments: wrong(*arguments))  # a check of times
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True, None, None]
     assert [check.holds for check in checks(encoder, encoder, replace(DRY, judges_time=True))] == [False, True] * 2
     monkeypatch.setattr(gpu_check, "load_encoder", lambda device: encoder)
@@ -64,7 +64,7 @@ def test_gpu_check_tells_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
 @pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_fifty_visitors_for_ten_minutes(tmp_path):
-    """No error on a page or in the log, and the memory doesn't grow."""
+    """No page and no log shows an error, and the memory doesn't grow."""
     with warm_server(tmp_path / "log") as (address, pid):
         found = soak(address, pid, visitors=50, seconds=600)
     assert not found.trouble, found.trouble
@@ -73,7 +73,7 @@ def test_fifty_visitors_for_ten_minutes(tmp_path):
 
 
 @pytest.mark.bench
-def test_failing_page_is_noticed_by_session_and_log(tmp_path):
+def test_session_and_log_report_a_failing_page(tmp_path):
     (tmp_path / "app.py").write_text("import streamlit as st\nst.text('here')\nraise ValueError('boom')\n")
     with warm_server(tmp_path / "log", tmp_path) as (address, _), Session(address) as session:
         run = session.open()

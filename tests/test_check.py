@@ -1,4 +1,4 @@
-"""The checks against published data sets give the same as plain loops, on small files with the same columns."""
+"""The checks give the same numbers as plain loops, on small files with the columns of the published data sets."""
 
 from unittest.mock import Mock
 
@@ -33,7 +33,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
-    judged.remove((PAIRS[5], 0))  # its marked word isn't there
+    judged.remove((PAIRS[5], 0))  # this sentence doesn't have its marked word
     expected = []
     for (word, *texts, _, first, second, _, _), side in judged:
         row, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
@@ -140,10 +140,10 @@ def test_the_sample_of_sentences_is_random_and_in_order():
     drawn = check._drawn(senses, 2)
     assert drawn == sorted(drawn) == check._drawn(senses, 2) and sorted(senses[drawn]) == ["a", "a", "b", "b"]
     assert check._drawn(senses, None) == check._drawn(senses, 9) == list(senses.index)
-    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not the first ones
+    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not only the first rows
 
 
-def test_one_sentence_of_each_sense(encoder_of, coarse):
+def test_a_limit_of_one_sentence_for_each_sense(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
     with pytest.raises(ValueError, match="at least 1 sentence of a sense, got 0"):
@@ -156,9 +156,9 @@ def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monk
     pairs.to_csv(tmp_path / "pairs.csv")
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
-    said = capsys.readouterr().out
-    assert "5 sentences, in 1 the marked word is apart; left out: 2." in said
-    assert "0.940" in said and "feature extraction" in said and "sum of the last four" in said
+    printed = capsys.readouterr().out
+    assert "5 sentences, in 1 the marked word is apart; left out: 2." in printed
+    assert "0.940" in printed and "feature extraction" in printed and "sum of the last four" in printed
     assert asked == ["a folder", None]
 
 
@@ -167,5 +167,5 @@ def test_the_command_prints_errors(monkeypatch, tmp_path, encoder_of, capsys):
     assert check.main(["coarsewsd", str(tmp_path)]) == 2 and check.main(["rawc", str(tmp_path / "none.csv")]) == 2
     monkeypatch.setattr("selfattn.load_encoder", Mock(side_effect=LoadError("There is none.")))
     assert check.main(["rawc", "pairs.csv"]) == 2
-    said = capsys.readouterr().err
-    assert "Expected a folder for each word" in said and "none.csv" in said and "There is none." in said
+    printed = capsys.readouterr().err
+    assert "Expected a folder for each word" in printed and "none.csv" in printed and "There is none." in printed

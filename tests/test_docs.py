@@ -1,4 +1,4 @@
-"""README and docs: every snippet runs, Python as it stands and commands by what they start; what they name is there."""
+"""README and docs: all Python snippets and commands run, without starting a server; every name and file they mention exists."""
 
 import importlib
 import inspect
@@ -43,7 +43,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Where the snippets run: what they read is there, encoders are loaded, and no server takes this process's place.
+    """Prepare a folder with the files that the snippets read. Return the list of servers that they start; none of them runs.
 
     The encoder that a snippet names is a tiny classifier, or the tiny embedder or reranker that is saved here.
     """
@@ -61,14 +61,14 @@ def folder(tmp_path, monkeypatch, encoder):
     monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
-    monkeypatch.setattr("selfattn.__main__._free_port", int)  # another server may have it here
+    monkeypatch.setattr("selfattn.__main__._free_port", int)  # another server may use the port on this machine
     return started
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
 def test_every_snippet_runs(page, folder, encoder):
-    """And what it comes to is what the page says of it."""
+    """The results must be those that the page states."""
     names: dict = {}
     for kind, text in SNIPPETS[page]:
         if kind == "python":
@@ -76,7 +76,7 @@ def test_every_snippet_runs(page, folder, encoder):
                 pytest.importorskip("duckdb")
             exec(compile(text, page, "exec"), names)
         else:
-            assert kind == "sh", f"{page}: nobody runs {kind}"
+            assert kind == "sh", f"{page}: this test can't run {kind}"
             for line in text.replace("\\\n", " ").splitlines():
                 run(shlex.split(line, comments=True), folder)
     if page == "docs/notebook.md":
@@ -88,14 +88,14 @@ def test_every_snippet_runs(page, folder, encoder):
 
 
 def check_class(report):
-    """Which words carry a class."""
+    """Check which words carry a class."""
     words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
     assert words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"] and {*heads["n"]} == {3}
 
 
 def check_queries(names, encoder):
-    """Both sentences and both texts, by pandas and by DuckDB, beside the encoder's own weights of L0 H10."""
+    """Compare what pandas and DuckDB return, for both sentences and both texts, with the encoder's weights of L0 H10."""
 
     def top(text):
         encoding = encoder.encode(text)
@@ -124,7 +124,7 @@ def check_queries(names, encoder):
 
 
 def run(command: list[str], started: list) -> None:
-    """What a line of a shell snippet starts, or where that can't be here, a check of its arguments."""
+    """Run a line of a shell snippet, or check only its arguments if it can't run here."""
     while command and "=" in command[0]:
         command = command[1:]
     match command:
@@ -140,15 +140,15 @@ def run(command: list[str], started: list) -> None:
             assert len(started) == before + 1
         case ["make", target]:
             subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
-        case ["pip", "install", *arguments]:  # tests/deploy/test_wheel.py does it
+        case ["pip", "install", *arguments]:  # tests/deploy/test_wheel.py installs the project
             for name in arguments:
                 assert name.startswith("-") or (ROOT / name).exists()
         case _:
-            raise AssertionError(f"nobody runs {command}")
+            raise AssertionError(f"this test can't run {command}")
 
 
 def public(module: str) -> set[str]:
-    """A module's public names: its __all__, or else the functions and classes that it defines."""
+    """Return a module's public names: its __all__, or else the functions and classes that it defines."""
     found = importlib.import_module(module)
     own = {
         name
@@ -158,7 +158,7 @@ def public(module: str) -> set[str]:
     return set(getattr(found, "__all__", own))
 
 
-def test_the_notebooks_page_names_everything_public_and_nothing_else():
+def test_the_notebook_page_names_exactly_the_public_names():
     text = (ROOT / "docs/notebook.md").read_text("utf-8").split("## Every public name")[1]
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", text, re.M))
     assert "selfattn" in rows and len(rows) >= 6
@@ -184,26 +184,27 @@ def test_generated_parts_are_current(part):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_every_file_that_is_linked_exists(page):
+def test_every_linked_file_exists(page):
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
 
-def test_the_architecture_names_the_rooms_in_order_and_files_that_exist():
+def test_the_architecture_page_is_current():
+    """The page names the rooms in order, and only files that exist."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
     named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)
     assert named and all((ROOT / name).exists() or name == "page.py" for name in named)
 
 
-def test_every_variable_that_is_named_anywhere_is_a_setting():
+def test_every_variable_in_docs_and_configuration_is_a_setting():
     known = {variable(field.name) for field in fields(Settings)}
-    documents = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names those that are gone
+    documents = [page for page in PAGES if page.name != "CHANGELOG.md"]  # CHANGELOG.md also names removed variables
     for file in [*documents, *ROOT.glob("deploy/*"), ROOT / ".streamlit/config.toml"]:
         assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
 
 
-def test_pinned_versions_are_named_as_they_are_pinned():
+def test_the_readme_names_the_pinned_versions():
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
     for package in ("torch", "streamlit", "transformers"):
         assert {*re.findall(rf"{package}(?: |==)(\d[\d.]*\d)", (ROOT / "README.md").read_text("utf-8"))} == {

@@ -28,7 +28,7 @@ def occurs_once(word: str, sentence: str) -> bool:
 
 
 def share(first: str, second: str) -> float:
-    """Return the share of the word types of either sentence that both have (Jaccard)."""
+    """Return the Jaccard index: of all different words in two sentences, the share that occurs in both."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -47,8 +47,8 @@ def senses() -> dict[str, dict[str, list[str]]]:
     return groups
 
 
-def test_labelled_sentences_are_different_and_plain_and_have_their_word_once(senses):
-    """A word has two senses with twelve sentences each, in ASCII, of 5 to 22 words, with a capital first and "." or "?" last."""
+def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
+    """Each word has two senses with twelve sentences each: ASCII, 5 to 22 words, a capital first, and "." or "?" last."""
     assert len(senses) >= 26
     every = [s.lower() for by_sense in senses.values() for sentences in by_sense.values() for s in sentences]
     assert len({*every}) == len(every)
@@ -77,14 +77,14 @@ def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses)
 
 @pytest.mark.slow
 def test_before_attention_nothing_separates_the_senses(senses, encoder):
-    """The word is one token and has the same positions, equally often, in both senses: so its vectors are the same."""
+    """The word is one token and has the same positions, equally often, in both senses: so its first vectors are the same."""
     for word, by_sense in senses.items():
         first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in by_sense.values())
         assert first == second, word
 
 
 def test_a_pairs_sentences_are_built_alike(senses):
-    """Each has the word once, with equally many words before it, and 4 to 9 words, at most two more than another."""
+    """Each sentence has the word once, after equally many words, and 4 to 9 words in all; lengths differ by at most two."""
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -95,7 +95,7 @@ def test_a_pairs_sentences_are_built_alike(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The control shares as many words with the first sentence as the second does; in the first pair one more.
+        # The control shares as many words with the first sentence as the second does, and one more in the first pair.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
@@ -103,7 +103,8 @@ def test_a_pairs_sentences_are_built_alike(senses):
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
 
-def test_a_pronouns_antecedent_is_first_in_half_of_the_sentences_and_differs_between_twins():
+def test_pronoun_sentences_are_balanced():
+    """The antecedent is the first noun in half of the sentences. Twins differ in one word and in the antecedent."""
     orders, twins = {}, {}
     for item in (*examples.PRONOUNS, examples.UNRESOLVED):
         marked = (item.antecedent, item.distractor, item.pronoun)
@@ -125,7 +126,7 @@ def test_a_pronouns_antecedent_is_first_in_half_of_the_sentences_and_differs_bet
         assert gold[f"The animal didn't cross the street because it was too {ending}."] == antecedent
 
 
-def test_without_its_negator_the_negated_sentence_is_the_plain_one():
+def test_removing_the_negator_gives_the_plain_sentence():
     items = examples.NEGATION_PAIRS
     assert len({sentence for item in items for sentence in (item.plain, item.negated)}) == 2 * len(items) >= 24
     for item in items:
@@ -137,7 +138,7 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
 
 
 def test_the_published_numbers_were_measured_on_these_examples():
-    """Pages, README and benchmarks quote numbers of these sentences: measure them anew after a change."""
+    """Pages, README and benchmarks quote numbers measured on these sentences: measure again after a change."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     digest = hashlib.sha256(files).hexdigest()[:16]
     assert digest == "bdfe39d8a7d4b806", (

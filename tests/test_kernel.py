@@ -1,4 +1,4 @@
-"""The kernel gives published figures and torch's own attention in float64, keeps invariants, and refuses wrong inputs."""
+"""The kernel reproduces published figures and torch's attention in float64, keeps invariants, and refuses wrong inputs."""
 
 import math
 
@@ -28,7 +28,7 @@ def test_worked_example_of_the_lesson():  # S7
 def test_three_words():  # S9
     trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
     assert trace.scores.tolist() == [[1, 0.5, 0]]
-    # The source prints .46, .32, .22: the last two are .317 and .223, .455 rounds to .46.
+    # The source prints two digits: .46, .32, .22.
     assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
 
 
@@ -78,7 +78,7 @@ def test_agrees_with_torch_in_float64(options, torchs):
     trace = attend(query, key, value, **options)
     assert (trace.context - scaled_dot_product_attention(query, key, value, **torchs)).abs().max() < 1e-12
     assert trace.scale == options.get("scale", 1 / math.sqrt(8))
-    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # without the terms
+    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # the terms are added later
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
@@ -153,7 +153,7 @@ def test_float16_scores_that_overflow_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_a_finite_mask_differs_from_minus_infinity_in_a_fully_masked_row(dtype, lowest):
+def test_a_fully_masked_row_with_a_finite_and_an_infinite_mask(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (
@@ -162,7 +162,7 @@ def test_a_finite_mask_differs_from_minus_infinity_in_a_fully_masked_row(dtype, 
     assert torch.equal(infinite.weights, attend(query, key, value, keep).weights)
     assert torch.equal(finite.weights[0], infinite.weights[0])
     assert infinite.weights[1].tolist() == [0, 0, 0]
-    even = torch.full((3,), 1 / 3).to(dtype)  # added to a number so large, a score has no digits left in float32
+    even = torch.full((3,), 1 / 3).to(dtype)  # float32 has no digits left for a score beside so large a number
     free = attend(query, key, value).weights[1]
     expected = free if (dtype, lowest) == (torch.float64, -1e9) else even
     assert torch.allclose(finite.weights[1], expected, atol=1e-6)
@@ -170,7 +170,7 @@ def test_a_finite_mask_differs_from_minus_infinity_in_a_fully_masked_row(dtype, 
 
 
 @pytest.mark.parametrize("mask", [torch.tensor([[False, False]]), torch.tensor([[-math.inf, -math.inf]])])
-def test_a_row_that_may_attend_to_nothing_has_no_weights_and_no_context(mask):
+def test_a_fully_masked_row_has_zero_weights_and_context(mask):
     trace = attend(random(1, 4), random(2, 4), random(2, 4), mask=mask)
     assert trace.weights.tolist() == [[0, 0]]
     assert trace.context.tolist() == [[0, 0, 0, 0]]
@@ -187,7 +187,7 @@ def test_gradients_flow_through_a_fully_masked_row():
 
 BAD = {
     "d_head": ((2, 3), (2, 4), (2, 4), {}, r"\(2, 3\).*\(2, 4\)"),
-    "one value a key": ((2, 3), (4, 3), (5, 3), {}, r"\(4, 3\).*\(5, 3\)"),
+    "one value per key": ((2, 3), (4, 3), (5, 3), {}, r"\(4, 3\).*\(5, 3\)"),
     "vector": ((3,), (2, 3), (2, 3), {}, "matrices"),
     "no keys": ((2, 3), (0, 3), (0, 3), {}, "at least 1"),
     "batch": ((2, 2, 3), (3, 2, 3), (3, 2, 3), {}, "leading"),
@@ -216,5 +216,5 @@ def test_mixed_or_integer_dtypes_are_refused():
         attend(*(torch.ones(2, 3, dtype=torch.long) for _ in range(3)))
 
 
-def test_the_kernel_uses_no_attention_and_no_softmax_of_torch():
+def test_the_kernel_calls_neither_attention_nor_softmax_of_torch():
     assert not {"softmax", "scaled_dot_product_attention", "functional"} & {*attend.__code__.co_names}

@@ -26,7 +26,7 @@ def test_only_the_dashboard_imports_streamlit():
         assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
-# The rooms of the library in reading order (docs/architecture.md): each imports from itself and from earlier ones.
+# The rooms of the library in reading order (docs/architecture.md): each imports only from itself and from earlier rooms.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
@@ -41,19 +41,19 @@ def room(module):
 
 @cache
 def modules():
-    """Return each module of the library, the pages and the app by its dotted name, with the project's modules that it imports."""
+    """Map each module of the library, the pages and the app to the project's modules that it imports, by dotted names."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # An import of a module from its own package counts as no import of the package; "selfattn" imports lazily.
+        # A module may import from its own package, and from "selfattn", which imports lazily: neither counts.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
 
-def test_imports_follow_the_road():
-    """Function-level imports count."""
+def test_imports_follow_the_order_of_rooms():
+    """Imports inside functions count too."""
     back = [
         f"{name} imports {other}"
         for name, others in modules().items()
@@ -68,7 +68,7 @@ def test_no_circular_imports():
     graph = {name: others for name, others in modules().items() if name != "selfattn"}
     while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
         graph = {name: others for name, others in graph.items() if name not in leaves}
-    assert not graph, f"in a circle, or above one: {sorted(graph)}"
+    assert not graph, f"part of a circle, or importing one: {sorted(graph)}"
 
 
 def test_import_selfattn_needs_torch_and_transformers_only():
@@ -83,7 +83,7 @@ def test_the_folder_pages_has_no_python_files():
 
 
 def test_imports_of_benchmarks_and_docs_scripts_exist():
-    """No other test runs these scripts. Imports inside functions count."""
+    """No other test runs these scripts. Imports inside functions count too."""
     for script in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py")]:
         for name in imported(script):
             if name.split(".")[0] in ("selfattn", "benchmarks", "pages", "tests"):

@@ -25,7 +25,7 @@ from tests.charts.scene import texts
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
 WADED = ("The child waded across the brook.", "He waded through the report.", "She waded along the shore.")
-PIECES = ((3, 4), (2, 3), (2, 3))  # of "waded", which is two tokens
+PIECES = ((3, 4), (2, 3), (2, 3))  # the positions of "waded", which is two tokens
 
 
 def drawn(chart):
@@ -42,7 +42,7 @@ def texts_of(chart):
 
 
 @pytest.mark.slow
-def test_attention_draws_the_models_own_weights_of_that_head(encoder):
+def test_attention_draws_the_models_weights(encoder):
     chart = notebook.attention(encoder, CRANES[0], 3, 7, pair="It rained.")
     cells = drawn(chart).sort_values(["row", "column"])
     weights = encoder.reference_weights(CRANES[0], "It rained.")[3, 7]
@@ -55,7 +55,7 @@ def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
-    assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two pieces of the second
+    assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two pieces of the second occurrence
     cells = records[records["part"] == 1].sort_values(["row", "column"])
     np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
     with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
@@ -90,12 +90,12 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):
         ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),
     ],
 )
-def test_hidden_words_names_the_way_that_it_measures(encoder, first, second, says):
+def test_hidden_words_names_the_gap_that_it_measures(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 
 
-def test_all_heads_are_by_gradient_if_no_word_can_be_hidden_in_one_head(encoder_of):
+def test_heads_are_measured_by_gradient_if_no_single_head_can_hide_a_word(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 

@@ -13,7 +13,7 @@ from selfattn.senses import hidden_words, separation
 from selfattn.stored_reports import FOLDER, KINDS, MOST_TELLING, made_once, measured, store, stored
 from tests.senses.conftest import tiny_table
 
-ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports`, and keep what it writes."
+ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports` and commit its files."
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -21,7 +21,7 @@ def test_a_report_is_stored_for_the_current_sentences_and_weights(name, encoder)
     assert stored(name, encoder, KINDS[name].reads()) is not None, ANEW
 
 
-def test_one_words_stored_separation_equals_the_live_one(encoder):
+def test_the_stored_separation_of_a_word_equals_the_live_one(encoder):
     frame = KINDS["separation"].reads()
     found = stored("separation", encoder, frame).report
     live = separation(encoder, frame[frame["word"] == "bank"], shuffles=1, floor=False)
@@ -41,7 +41,7 @@ def test_every_stored_number_equals_the_live_one(name, encoder):
 
 
 def same(found, expected, atol):
-    """Compare every field of two reports. On another processor, near ties may change a p-value by a few of 1,000 shuffles."""
+    """Compare every field of two reports. On another processor, near ties can change p-values by a few shuffles of 1,000."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_a_stored_report_is_read_back_only_for_the_same_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
+def test_a_report_is_read_only_for_the_same_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -118,7 +118,7 @@ def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
     same(measured(encoder), found, atol=1e-6)
     assert len(asked) == 3 and stored("hidden_words", encoder, two_words) is not None
     kept = stored_reports.kept_folder() / encoder.content[:12]
-    assert [each.name for each in kept.iterdir()] == ["hidden_words"]  # nothing of single words is left
+    assert [each.name for each in kept.iterdir()] == ["hidden_words"]  # results of single words are deleted
     assert stored("hidden_words", dataclasses.replace(encoder, digest="another"), two_words) is None
 
 
@@ -147,7 +147,7 @@ def test_a_measurement_that_cannot_be_kept_is_returned_with_a_warning(encoder_of
 
 @pytest.mark.parametrize("name", ["about.json", "means.csv.gz", "senses.csv.gz"])
 @pytest.mark.parametrize("change", [lambda data: b"", lambda data: data[:-9], lambda data: b"\x1f\x8b" + bytes(40)])
-def test_a_damaged_report_counts_as_none(encoder, tmp_path, name, change):
+def test_a_damaged_report_counts_as_missing(encoder, tmp_path, name, change):
     report = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), report, tmp_path)
     file = tmp_path / encoder.content[:12] / "sense_means" / name
@@ -157,7 +157,7 @@ def test_a_damaged_report_counts_as_none(encoder, tmp_path, name, change):
     same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, report, atol=1e-6)
 
 
-def test_a_failed_write_leaves_the_stored_report_as_it_was(encoder, tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_stored_report(encoder, tmp_path, monkeypatch):
     means = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), means, tmp_path)
     monkeypatch.setattr(np, "savetxt", lambda *given, **options: (_ for _ in ()).throw(OSError("no space")))

@@ -28,7 +28,7 @@ def test_every_model_type_has_an_outcome_in_the_table():
 @pytest.mark.parametrize("types", [SAMPLE, pytest.param(None, marks=pytest.mark.long)])
 @pytest.mark.timeout(7200)
 @pytest.mark.slow
-def test_the_tables_outcomes_are_measured_again(types):
+def test_measured_outcomes_equal_the_table(types):
     types = types or support["model_types"]()
     outcomes = {row["type"]: row["outcome"] for row in support["walk"](types)}
     assert outcomes == {name: written()[name] for name in types}, "run python docs/support.py"

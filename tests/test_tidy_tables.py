@@ -1,4 +1,4 @@
-"""Frames hold each number in its row, on small hand-made cases with a repeated token; CSV holds each cell."""
+"""Each number is in its row of a frame, in small hand-made cases with a repeated token; CSV keeps every cell."""
 
 import csv
 import io
@@ -54,7 +54,8 @@ def test_each_heads_number_is_in_the_row_with_its_name():
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
 
 
-def test_the_targets_word_has_no_effect_and_a_head_that_was_run_has_its_exact_number(encoder):
+def test_the_frames_of_an_explanation(encoder):
+    """The target's word has no effect. Heads that were run have exact numbers; the others are by gradient."""
     sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
@@ -67,14 +68,14 @@ def test_the_targets_word_has_no_effect_and_a_head_that_was_run_has_its_exact_nu
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_a_word_without_others_has_one_curve_and_no_heads():
+def test_a_sentence_of_one_word_has_one_curve_and_no_heads():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
 def test_the_frames_of_a_hand_made_pair():
-    """The full stop has the largest share and doesn't lead; "huge" was not hidden."""
+    """The full stop has the largest share, but doesn't lead; "huge" was not hidden."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]
@@ -125,7 +126,7 @@ def test_a_csv_keeps_its_cells_and_escapes_only_formulas():
 ROOT = Path(__file__).parents[1]
 
 
-def test_nothing_else_writes_csv():
+def test_only_tidy_tables_writes_csv():
     """Stored reports are an exception, because only the project reads them."""
     writer = re.compile(r"\b(to_csv|csv\.writer|DictWriter|savetxt|write_csv)\b")
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]

@@ -1,4 +1,4 @@
-"""Tokens are grouped into words in examples of many scripts, and by properties that hold for any text and tokeniser."""
+"""Tokens are grouped into words: examples in many scripts, and properties that hold for any text and tokeniser."""
 
 import itertools
 import re
@@ -26,7 +26,7 @@ from selfattn.words import (
 
 
 def character_tokenizer() -> Tokenizer:
-    """A BPE tokeniser over characters after NFKC, with a few merges, and one token for a run of unknown characters."""
+    """Return a BPE tokeniser of NFKC characters, with a few merges and one token for each run of unknown characters."""
     merges = [("t", "h"), ("th", "e"), ("1", ","), ("/", "r"), ("银", "行")]
     pieces = ["<unk>", *"abcdefghijklmnopqrstuvwxyz0123456789.,/银行河в", *("".join(pair) for pair in merges)]
     model = models.BPE({piece: at for at, piece in enumerate(pieces)}, merges, unk_token="<unk>", fuse_unk=True)
@@ -76,7 +76,7 @@ def words_of(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_the_rule_in_examples(text, words):
+def test_examples_of_the_word_rule(text, words):
     assert words_of(text) == words
 
 
@@ -157,7 +157,7 @@ def test_emoji_are_words_and_signs_are_not():
 
 
 def test_pooling_by_hand():
-    # "riverbank" has positions 1 and 2: a weight to it is the sum, one from it the mean.
+    # "riverbank" has positions 1 and 2: weights to the word are summed, weights from the word averaged.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])
     assert groups == [(0,), (1, 2)]
@@ -193,7 +193,7 @@ def test_units_that_share_a_token_are_one_word():
     words = token_words(text, offsets, [False] * 10)
     assert [word.text for word in words] == text.split()
     assert [(word.start, word.stop, word.at) for word in words] == [(n, n + 1, at) for n, at in enumerate(starts)]
-    # Two tokens that overlap in "/" make one word of four units, with the white space between them.
+    # Two tokens that overlap in "/" make one word of four units, which includes the white space.
     assert token_words("of the/of it", [(0, 7), (6, 9), (10, 12)], [False] * 3) == [
         Word("of the/of", 0, 2), Word("it", 2, 3)
     ]  # fmt: skip
@@ -202,8 +202,8 @@ def test_units_that_share_a_token_are_one_word():
 def test_shared_words():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
-    assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma is no word to compare
-    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part, as A spells it
+    assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma doesn't count as a word
+    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part of the first word
     assert shared_words([Word("a/river", 0, 1)], [Word("A/River", 0, 1)]) == ["a/river"]
     assert shared_words([Word("cafe\u0301", 0, 1)], [Word("Café", 0, 1)]) == ["cafe\u0301"]
     assert shared_words([Word("😡", 0, 1), Word("$", 1, 2)], [Word("😡", 0, 1), Word("$", 1, 2)]) == ["😡"]

@@ -1,4 +1,4 @@
-"""Two encoders are compared word by word, on hand-made heads with repeated, missing and split words, and on real ones."""
+"""Two encoders are compared word by word, on hand-made heads with repeated, missing and split words, and on real heads."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +40,7 @@ def test_repeated_and_missing_words_are_aligned_in_order():
     assert align(["a", *long], long) == [(0, None), *((i + 1, i) for i in range(250))]
 
 
-def test_every_place_of_both_appears_once_and_in_order():
+def test_every_place_of_both_texts_appears_once_and_in_order():
     first, second = list("abcabba"), list("cbabac")
     for anchor in (None, (2, 0), (0, 2), (6, 4)):
         pairs = align(first, second, anchor)
@@ -89,8 +89,8 @@ def test_different_tokens_or_texts_are_refused(encoder_of):
         ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
         ("Riverbank, herons.", "A riverbank: herons.", ["herons", "Riverbank"]),  # river ##bank, heron ##s
         ("A gnome sat.", "The river.", []),
-        ("ねこねこ", "ねこねこแมว", []),  # in the second inside one unknown token
+        ("ねこねこ", "ねこねこแมว", []),  # in the second text, the word is inside an unknown token
     ],
 )
-def test_the_rarest_word_of_both_sentences_comes_first(encoder, first, second, words):
+def test_the_rarest_shared_word_comes_first(encoder, first, second, words):
     assert rarest_first(encoder.encode(first), encoder.encode(second)) == words

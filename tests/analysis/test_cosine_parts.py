@@ -1,4 +1,4 @@
-"""The parts of a cosine equal plain loops in double precision, and their sum what sentence-transformers gives."""
+"""The parts of a cosine equal plain loops in double precision, and add up to the cosine of sentence-transformers."""
 
 import math
 
@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Return each pair's part by the definition, token by token in double precision, by transformers alone; and the cosine."""
+    """Return each word pair's part, and the cosine, by the definition: token by token in double precision, by transformers."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):
@@ -84,7 +84,7 @@ def test_joined_words_are_the_largest_interactions(encoder):
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 
 
-def test_hidden_cosines_are_those_of_explain(encoder):
+def test_hidden_cosines_equal_those_of_explain(encoder):
     pooling = load_pooling(encoder)
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)
@@ -103,7 +103,7 @@ def test_hidden_cosines_are_those_of_explain(encoder):
     near(found[2, 5], torch.nn.functional.cosine_similarity(*vectors, dim=0))
 
 
-def test_a_cosine_is_nan_if_no_token_of_the_vector_is_left(encoder):
+def test_a_cosine_is_nan_if_every_token_of_the_vector_is_hidden(encoder):
     a = encoder.encode("bank")
     one = type("One", (Pooling,), {"positions": lambda self, tokens: (1,)})("mean", None)
     found = hidden_cosines(encoder, one, a, a)

@@ -19,7 +19,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
-# The name of the module W_O.
+# The module of each family that applies W_O, the output projection of attention.
 ENTERING = {
     "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
     "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """encoder_of("BERT") is a tiny classifier and sentence embedder of that family."""
+    """encoder_of("BERT") returns a tiny BERT that is both a classifier and a sentence embedder."""
 
     @cache
     def encoder(name):
@@ -84,7 +84,7 @@ def cosine(encoder, name, hidden=(), **changes):
 
 @pytest.mark.parametrize("name", ENTERING)
 @pytest.mark.slow
-def test_words_and_heads_against_plain_transformers(encoder_of, name):
+def test_words_and_heads_match_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
     targets = {
@@ -109,7 +109,7 @@ def test_words_and_heads_against_plain_transformers(encoder_of, name):
 
 
 def test_heads_by_gradient_equal_finite_differences(encoder_of):
-    """Hooks make each head's output a hundredth larger and smaller."""
+    """The differences are between hooks that scale a head's output by 0.99 and by 1.01."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
@@ -140,7 +140,8 @@ def test_a_word_in_a_gap(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_the_targets_word_is_not_hidden_and_together_is_nan_if_nothing_is_left(encoder_of):
+def test_the_targets_word_is_not_hidden(encoder_of):
+    """`together` is NaN if no position that the target reads is left."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")

@@ -1,4 +1,4 @@
-"""Shares of hidden words in two sentences equal plain transformers, plain loops and the published figures."""
+"""Shares of hidden words in two sentences equal those by plain transformers, by plain loops and in published figures."""
 
 import functools
 import math
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# Sentences with words of several pieces (the chosen one is one of them), a repeated word and punctuation.
+# Sentences with words of several pieces (including the chosen word), a repeated word and punctuation.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -47,7 +47,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def pair_of(encoder):
-    """pair_of(word, *sentences) is their hidden_pair, run once."""
+    """pair_of(word, *sentences) returns the hidden_pair of these sentences, run once."""
 
     @functools.cache
     def pair(word: str, *sentences: str):
@@ -57,12 +57,12 @@ def pair_of(encoder):
 
 
 def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
-    """Return each word's share in per cent; of a repeated word, the last one's."""
+    """Return each word's share in per cent. For a repeated word, the last occurrence counts."""
     return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far each of these vectors is from a word's last vector, as a share of the way."""
+    """Return how far each vector lies along the way, as a share of the way, measured from the word's last vector."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -91,7 +91,8 @@ def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_name_a_sentence_without_a_sense_and_two_of_one_sense(encoder):
+def test_notes_about_senses(encoder):
+    """Notes name a sentence that fits no sense, and two sentences of one sense."""
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -140,8 +141,8 @@ def test_every_number_of_a_pair_equals_plain_transformers(encoder, model, pair_o
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_the_way_between_the_senses_against_plain_loops(encoder, model):
-    """One sentence is labelled, and left out of its sense's mean; the other isn't."""
+def test_the_way_between_the_senses_matches_plain_loops(encoder, model):
+    """The first sentence is labelled, and left out of its sense's mean. The second isn't labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
@@ -157,7 +158,8 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-def test_in_a_long_sentence_only_the_eight_words_that_lead_by_gradient_are_hidden(encoder):
+def test_a_long_sentence(encoder):
+    """Only the eight words that lead by gradient are hidden."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -188,7 +190,7 @@ def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
 
 @pytest.mark.parametrize("labelled", [True, False])
 def test_within_sense_equals_plain_loops(encoder, labelled):
-    """The sentence itself is left out, and one that fits no sense has no cosines."""
+    """The sentence itself is left out, and a sentence that fits no sense has no cosines."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
     text, sense = rows[["sentence", "sense"]].iloc[0] if labelled else (NEW[0], "riverside")
@@ -234,7 +236,7 @@ def test_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # The slope by a small step of the head's context toward its context with the word hidden in this layer alone.
+    # Measure the slope by a small step from the head's context toward the context when this head alone hides the word.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -267,14 +269,14 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_exact_heads_of_a_word_are_hidden_heads(encoder, pair_of):
+def test_the_exact_heads_of_a_word_equal_hidden_heads(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
 
 
-def test_an_unmeasured_pair_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
+def test_an_unmeasured_pair_still_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
     sides = [(sentence, "bank") for sentence in NEW]
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
@@ -289,8 +291,8 @@ def test_an_unmeasured_pair_has_its_words_and_its_curve(encoder, encoder_of, pai
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_the_leading_head_is_the_same_before_and_after_all_heads_are_run(encoder):
-    """In this pair another head leads by gradient."""
+def test_running_all_heads_keeps_the_leading_head(encoder):
+    """In this pair a different head leads by gradient."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)

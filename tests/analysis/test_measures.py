@@ -42,7 +42,7 @@ def loops(weights, special):
 )
 def test_measures_equal_plain_loops_on_random_weights(special):
     weights = random_weights(3, 4, len(special), len(special))
-    weights[..., 1, 0] = 0  # whose logarithm is infinite
+    weights[..., 1, 0] = 0  # the logarithm of 0 is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
     for a in range(3):
         for b in range(4):

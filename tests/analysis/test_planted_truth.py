@@ -1,6 +1,6 @@
-"""Planted truth: encoders are trained so that one word decides the answer. Hiding names that word, but not for an untrained head.
+"""Encoders are trained so that one planted word decides the answer. Hiding names this word, but not if the head is untrained.
 
-The decisive words are in the training sentences. The templates and all other words of the judged sentences are not.
+Training sentences and judged sentences share only the decisive words. Their templates and other words differ.
 """
 
 import math
@@ -28,11 +28,9 @@ from selfattn.words import to_groups
 pytestmark = pytest.mark.long
 
 RECORDED = Path(__file__).parents[2] / "benchmarks" / "RESULTS.md"
-JUDGED, BATCH, FROZEN = (
-    100,
-    32,
-    2,
-)  # sentences; sentences of a step; first layers that aren't trained, like the embeddings
+JUDGED = 100  # sentences
+BATCH = 32  # sentences per training step
+FROZEN = 2  # the first layers, which aren't trained; neither are the embeddings
 
 
 def shuffled(words: str) -> list[str]:
@@ -99,7 +97,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """One text or two, the answer, and the word that decides it."""
+    """One or two texts, the answer, and the word that decides the answer."""
 
     texts: tuple[str, ...]
     answer: int
@@ -113,7 +111,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none, only in training) and the word."""
+    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none, for training) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -134,7 +132,7 @@ def classified(rng: np.random.Generator, unseen: bool) -> Planted:
 
 
 def scored(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Draw a query and a document; the score is high if one of the document's three adjectives is the query's."""
+    """Draw a query and a document. The score is high if one of the document's three adjectives is that of the query."""
     adjectives = drawn(rng, FILLERS[unseen] if unseen else LEFT + RIGHT + FILLERS[unseen], 4)
     fits = unseen or bool(rng.integers(2))
     word = drawn(rng, LEFT + RIGHT, 1)[0] if unseen else adjectives[3]

@@ -49,7 +49,7 @@ def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
     def wrong(encoder, encoding, layer, head):
         projected = right(encoder, encoding, layer, head)
         off = torch.zeros_like(projected.key)
-        off[3, 5] = error  # one number of one of the three
+        off[3, 5] = error  # one number of the key
         return replace(projected, key=projected.key + off) if (layer, head) == (2, 7) else projected
 
     monkeypatch.setattr("selfattn.analysis.proof.project", wrong)
@@ -61,7 +61,7 @@ def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
 @pytest.mark.slow
 def test_a_text_with_too_large_maps_has_no_separate_pass(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
-    fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes a weight, 72 heads
+    fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes per weight, 72 heads
     assert encoder.separate_pass_fits(fits)
     assert not encoder.separate_pass_fits(fits + 1)
     assert prove(encoder, "a " * (fits - 1))["separate_pass"].isna().all()  # fits + 1 tokens with [CLS] and [SEP]

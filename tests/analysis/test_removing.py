@@ -1,4 +1,4 @@
-"""Effects of removed heads equal those by plain hooks on the model."""
+"""Effects of removed heads equal those measured by plain hooks on the model."""
 
 import pytest
 import torch
@@ -21,7 +21,8 @@ def word(states, positions):
 
 
 @pytest.mark.parametrize("how", ["zero", "mean"])
-def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(encoder, how):
+def test_effects_match_hooks(encoder, how):
+    """A head's effect is the cosine without the head minus the cosine with it."""
     seen = []
     effect = removal_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
     assert effect.shape == (6, 12)

@@ -1,4 +1,4 @@
-"""The places of sentences between a word's senses equal plain loops."""
+"""The places of sentences between a word's senses equal those by plain loops."""
 
 import pytest
 import torch
@@ -56,7 +56,7 @@ def test_three_senses(encoder):
 
 
 def test_labelled_sentences_lie_on_their_own_side(encoder):
-    """All 24 sentences of bank, light and trunk do, as the main view draws them."""
+    """All 24 sentences of bank, of light and of trunk lie on the side of their sense, as the main view shows."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
@@ -71,7 +71,7 @@ def test_stored_places_equal_computed_ones(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_a_place_plus_a_share_is_the_place_of_the_word_with_another_hidden(encoder):
+def test_place_plus_share_is_the_place_after_hiding(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

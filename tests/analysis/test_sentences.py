@@ -1,4 +1,4 @@
-"""Effects of hidden sentences equal a plain transformers loop; noise levels name no sentence by chance."""
+"""Effects of hidden sentences equal those by a plain transformers loop, and no sentence is named by chance."""
 
 from dataclasses import replace
 from functools import partial
@@ -54,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTERING)
-def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypatch):
+def test_sentences_and_words_match_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
     encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))
@@ -79,7 +79,7 @@ def test_sentences_and_words_against_plain_transformers(name, tmp_path, monkeypa
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
-def test_draws_have_enough_tokens_and_repeat(encoder_of):
+def test_draws_have_enough_tokens_and_are_reproducible(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):

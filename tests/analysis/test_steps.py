@@ -18,7 +18,7 @@ def encoding(encoder):
 
 
 @pytest.mark.parametrize("pad_to", [None, 30])
-def test_every_steps_error(encoder, pad_to):
+def test_the_error_of_every_step(encoder, pad_to):
     encoding = encoder.encode(TEXT, pad_to=pad_to)
     for layer, head in encoder.all_heads[:: 7 if pad_to else 1]:
         steps = head_steps(encoder, encoding, layer, head)

@@ -1,4 +1,4 @@
-"""Changes of a real head equal torch's own attention."""
+"""A changed head equals torch's attention with the same change."""
 
 import math
 
@@ -14,7 +14,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """A head on a sentence, the same on the sentence with padding, and one with a position bias."""
+    """A head on a sentence, the same head on the padded sentence, and a head with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 
@@ -49,7 +49,7 @@ def test_temperature(heads, temperature):
         change(heads[0], temperature=0)
 
 
-def test_causal_keeps_the_padding_hidden_and_the_position_bias(heads):
+def test_the_causal_mask_keeps_hidden_padding_and_the_position_bias(heads):
     for real in heads:
         causal = change(real, causal=True)
         mask = torch.full(real.weights.shape, -math.inf).triu(1) + sum(term.values for term in real.terms)
@@ -59,7 +59,7 @@ def test_causal_keeps_the_padding_hidden_and_the_position_bias(heads):
         assert (causal.weights.triu(1) == 0).all()
 
 
-def test_causal_keeps_the_numbers_of_a_float_mask(heads):
+def test_the_causal_mask_keeps_the_numbers_of_a_float_mask(heads):
     plain, n = heads[0], len(heads[0].query)
     added = torch.linspace(-2, 2, n * n).reshape(n, n)
     real = attend(plain.query, plain.key, plain.value, mask=added)

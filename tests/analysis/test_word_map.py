@@ -1,4 +1,4 @@
-"""Maps by words, without special tokens and in bins, on hand-made heads."""
+"""Maps of hand-made heads: by words, without special tokens, and in bins."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ WEIGHTS = torch.tensor([
 ])  # fmt: skip
 
 
-def test_weights_to_a_word_are_sums_and_weights_from_it_means(encoding):
+def test_weights_to_a_word_are_summed_and_weights_from_it_averaged(encoding):
     view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
@@ -43,7 +43,7 @@ def test_hidden_is_the_mean_weight_on_special_tokens(encoding):
 def test_words_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # The rows of "unhappy" have the means 0.4 to itself and 0.3 to "cat"; that of "cat" has 0.6 and 0.1. The rest is hidden.
+    # "unhappy" gives 0.4 to itself and 0.3 to "cat"; "cat" gives 0.6 to "unhappy" and 0.1 to itself. The rest is hidden.
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)
@@ -63,7 +63,7 @@ def test_bins_keep_the_peaks_and_the_sign():
     assert view.binned(most=5) is view
 
 
-def test_attended_has_a_words_row_of_every_head(encoder):
+def test_attended_has_a_words_row_in_every_head(encoder):
     encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
     word = encoding.places("stalagmite")[0]
     seen = attended(word)

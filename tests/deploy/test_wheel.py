@@ -1,6 +1,6 @@
 """`pip install .` installs the command, the pages and the settings, and deploy/Dockerfile copies the same files.
 
-The wheel is built and installed from the project's own files. The image isn't built.
+These tests build and install the wheel, but don't build the image.
 """
 
 import re
@@ -31,7 +31,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel, built from a copy, because setuptools leaves a build folder."""
+    """The wheel. It is built from a copy of the project, because setuptools leaves a build folder behind."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("selfattn", "pages", ".streamlit"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -42,7 +42,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
+def test_the_wheel_holds_exactly_the_files_of_the_program(wheel):
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selfattn", "pages", ".streamlit", "app.py"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -55,12 +55,12 @@ def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
 
 @pytest.mark.long
 def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
-    """It runs in an empty folder, shows pages, and listens on this machine only."""
+    """The command runs in an empty folder, shows pages, and listens on this machine only."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     environment = tmp_path / "environment"
     venv.create(environment)
     packages = sysconfig.get_path("purelib", "venv", vars={"base": str(environment)})
-    Path(packages, "tests.pth").write_text(sysconfig.get_path("purelib"))  # the tests' packages
+    Path(packages, "tests.pth").write_text(sysconfig.get_path("purelib"))  # adds this environment's packages
     subprocess.run([*PIP, "--python", str(environment / "bin" / "python"), "install", *OFFLINE, str(wheel)], check=True)
     folder, command = tmp_path / "elsewhere", str(environment / "bin" / "selfattn")
     folder.mkdir()
@@ -68,7 +68,7 @@ def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch)
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # by the wheel's .streamlit
+    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # set in the wheel's .streamlit
 
 
 def pins(name: str) -> dict[str, str]:
@@ -77,7 +77,7 @@ def pins(name: str) -> dict[str, str]:
     return {canonicalize_name(package): version for package, version in found}
 
 
-def test_the_metadata_allows_only_tried_versions():
+def test_the_metadata_allows_only_tested_versions():
     constraints = pins("constraints.txt")
     asked = map(Requirement, chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()))
     allowed = {requirement.name: requirement.specifier for requirement in asked}
@@ -87,10 +87,10 @@ def test_the_metadata_allows_only_tried_versions():
 
 
 def test_the_metadata_has_the_packages_of_the_requirements():
-    """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`."""
+    """requirements.txt is for `streamlit run app.py`, and the metadata are for `pip install .`."""
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     ours = {**pins("requirements.txt"), **pins("requirements-encoder.txt")}
-    assert named == set(ours) | {"tqdm"}  # which transformers installs
+    assert named == set(ours) | {"tqdm"}  # transformers installs tqdm
 
 
 def test_every_package_and_its_dependencies_are_constrained():
@@ -104,7 +104,7 @@ def test_every_package_and_its_dependencies_are_constrained():
         if name not in seen:
             seen.add(name)
             wanted = map(Requirement, requires(name) or [])
-            if name == "torch":  # its build for Linux brings CUDA's packages, in versions that it pins itself
+            if name == "torch":  # torch's build for Linux pins its CUDA packages itself
                 wanted = [r for r in wanted if "platform_system" not in str(r.marker)]
             waiting += [canonicalize_name(r.name) for r in wanted if not r.marker or r.marker.evaluate({"extra": ""})]
     assert len(seen) > 40

@@ -25,7 +25,7 @@ def folder(checkpoint, tmp_path):
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory):
-    """A server with a valid model (and a pickle beside its weights), one with pickles only, and a gated one."""
+    """A server with three models: a valid model that also has a pickle, a model with pickles only, and a gated model."""
     root = tmp_path_factory.mktemp("hub")
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
@@ -79,7 +79,7 @@ class _Answers(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def _answer(self, name: str, revision: str | None, file: str | None) -> tuple[int, bytes, dict[str, str]]:
-        """Return status, body and headers as the Hub does; file None: the list of a model's files."""
+        """Return status, body and headers as the Hub does. If the file is None, the body lists the model's files."""
         folder = self.server.models.get(name)
         if folder is None:
             return 401, b"", {"X-Error-Code": "RepoNotFound"}

@@ -1,4 +1,4 @@
-"""A folder's classification head has the logits of the complete model, names its classes, or is refused."""
+"""A classification head gives the logits of the complete model and names its classes, or is refused."""
 
 import pytest
 import torch
@@ -41,14 +41,14 @@ def whole(encoder, text=TEXT):
         return model(**encoder.inputs([encoder.tokenize(text)])).logits[0]
 
 
-def test_a_class_is_named_or_numbered(folder):
+def test_a_class_is_given_by_name_or_number(folder):
     head = load_class_head(folder())
     assert [head.number(name) for name in ("POSITIVE", "positive", 2, "1", "Neutral")] == [2, 2, 2, 1, 1]
     with pytest.raises(ValueError, match=r"Expected a class of tiny: NEGATIVE, neutral, POSITIVE; got 'good'"):
         head.number("good")
     with pytest.raises(ValueError, match="got '3'"):
         head.number(3)
-    two = load_class_head(folder(classes=("A", "a", "B")))  # two differ in letter case only
+    two = load_class_head(folder(classes=("A", "a", "B")))  # the first two differ in letter case only
     assert [two.number(name) for name in ("A", "a", "b")] == [0, 1, 2]
 
 
@@ -72,7 +72,7 @@ ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regres
         ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
     ],
 )
-def test_answers_equal_transformers_pipeline(name, classes, changes, unit, tmp_path):
+def test_answers_equal_those_of_the_pipeline(name, classes, changes, unit, tmp_path):
     folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
     change_config(folder, **changes)
     encoder = load_encoder(folder)
@@ -111,7 +111,7 @@ def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
     [
         (("A", "B", "A"), ("A (class 0)", "B", "A (class 2)")),
         (("A ", "A", "A (class 0)"), ("A (class 0) (class 0)", "A (class 1)", "A (class 0) (class 2)")),
-        (("1", "2", "0"), ("1", "2", "0")),  # a name that is another class's number
+        (("1", "2", "0"), ("1", "2", "0")),  # each name is the number of another class
     ],
 )
 def test_each_class_has_a_different_name_and_its_own_question(folder, classes, labels):
@@ -127,7 +127,7 @@ def test_each_class_has_a_different_name_and_its_own_question(folder, classes, l
 
 
 def saved_as(architecture, name, folder):
-    """Save a tiny encoder by a class of transformers with another head on top, and load it."""
+    """Save a tiny encoder with the head of this transformers architecture, and load it."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)
@@ -138,7 +138,8 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),  # these two were read as classifiers
+        # The first two were once read as classifiers.
+        ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
         ("ElectraForPreTraining", "ELECTRA", "pretraining"),
@@ -154,7 +155,7 @@ def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
     assert first_asked(encoder, gap=False) == "similarity"
 
 
-def test_a_head_for_another_question_is_named(tmp_path):
+def test_a_head_that_answers_another_question_is_named(tmp_path):
     encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
     with pytest.raises(NoHead, match=r"carries a head for pretraining \(BertForPreTraining\)\. distilbert"):
         load_class_head(encoder)

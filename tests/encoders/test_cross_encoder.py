@@ -1,4 +1,4 @@
-"""A class head on two texts gives CrossEncoder's score, and hiding a word equals transformers' attention mask."""
+"""A class head on two texts gives the score of CrossEncoder, and hiding a word has the effect of an attention mask of 0."""
 
 import logging
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.encoders.test_loading import change_config
 pytestmark = pytest.mark.slow
 
 QUERY, DOCUMENT = "Was the bank muddy?", "The bank of the river was muddy after the rain."
-TRIED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
+SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def saved(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("family", TRIED)
-def test_the_score_is_cross_encoders(saved, family):
+@pytest.mark.parametrize("family", SAMPLE)
+def test_the_score_equals_that_of_cross_encoder(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
     head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
@@ -49,8 +49,8 @@ def test_the_score_is_cross_encoders(saved, family):
     assert float(head.answers(logits)[0]) == pytest.approx(activated, abs=1e-5)
 
 
-@pytest.mark.parametrize("family", TRIED)
-def test_hiding_a_word_of_either_text_equals_its_attention_mask_at_0(saved, family):
+@pytest.mark.parametrize("family", SAMPLE)
+def test_hiding_a_word_of_either_text_equals_an_attention_mask_of_0(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -95,14 +95,14 @@ def test_one_label_is_a_score_question_only_for_two_texts(saved):
     assert first_asked(encoder, gap=False) == "pair"
 
 
-WHOLE, OWN = "config_sentence_transformers.json", "sentence_bert_config.json"
+WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
 @pytest.mark.parametrize(
     ("file", "values", "message"),
     [
         (WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}, "for default_prompt_name = 'x'"),
-        (OWN, {"do_lower_case": True}, "for do_lower_case = 'True'"),
+        (STEP, {"do_lower_case": True}, "for do_lower_case = 'True'"),
     ],
 )
 def test_a_setting_that_changes_the_score_is_refused(saved, file, values, message):

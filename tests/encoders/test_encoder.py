@@ -40,7 +40,7 @@ def test_bank_looks_at_river(encoder):
 def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
-    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head, less than one of all
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head, but no row of all heads
     wanted = whole.weights[:, rows or slice(None)]
     assert torch.allclose(encoding.weights(2, rows=rows), wanted, atol=2e-6)
     assert torch.allclose(encoding.weights(2, 7, rows), wanted[7], atol=2e-6)
@@ -51,7 +51,7 @@ def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, r
 
 
 @pytest.mark.slow
-def test_removing_sets_of_heads_and_at_several_positions(encoder):
+def test_removing_sets_of_heads_at_several_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
@@ -85,7 +85,7 @@ def test_one_text_instead_of_a_list_is_refused(encoder):
 
 
 def test_an_encoding_of_a_batch_holds_only_its_own_memory(encoder):
-    """A view would keep the complete batch in memory with one short sentence."""
+    """If its tensors were views, one short sentence would keep the complete batch in memory."""
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
@@ -105,7 +105,7 @@ def test_nan_and_infinity_are_refused_with_the_text_and_the_layer(overflowing):
         with pytest.raises(NotFinite, match="first in the last hidden state"):
             call()
     assert encoder.encode(fine, pad_to=20).hidden.isfinite().all()
-    layer, at = encoder.model.encoder.layer[1].output.dense, torch.tensor([2])  # of one token
+    layer, at = encoder.model.encoder.layer[1].output.dense, torch.tensor([2])  # the position of one token
     for number in (torch.nan, torch.inf, -torch.inf):
         hook = layer.register_forward_hook(lambda module, given, made, number=number: made.index_fill(1, at, number))
         with pytest.raises(NotFinite, match="first in layer 1; expected finite numbers"):
@@ -133,7 +133,7 @@ def test_tokens_without_a_vector_are_refused_before_the_pass(tmp_path, change, t
     assert encoder.encode("bank", pad_to=9).hidden.isfinite().all()
 
 
-def test_padding_works_without_a_vector_of_the_padding_token(encoder_of):
+def test_padding_works_without_a_vector_for_the_padding_token(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -169,8 +169,8 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
             call()
 
 
-def test_every_pass_runs_inside_around_with_its_amount_of_work(encoder):
-    """The work is tokens (with padding and copies) x layers x d_model."""
+def test_every_pass_reports_its_work(encoder):
+    """Each pass runs inside `around(work)`. The work is tokens (with padding and copies) x layers x d_model."""
     given = []
 
     @contextmanager
@@ -183,7 +183,7 @@ def test_every_pass_runs_inside_around_with_its_amount_of_work(encoder):
     ours.encode("We sat on the bank.")
     ours.encode_batch(["We sat on the bank.", "Rain."])
     ours.reference_weights("We sat on the bank.")
-    assert ours.joinable and ours.narrowing  # each tried once
+    assert ours.joinable and ours.narrowing  # each runs its trial passes once, here
     del given[3:]
     ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)])  # three copies join the sentence's own pass
     context_gradients(ours, [word], torch.ones(1, 384))
@@ -191,7 +191,7 @@ def test_every_pass_runs_inside_around_with_its_amount_of_work(encoder):
 
 
 class ExponentialRows(TorchDispatchMode):
-    """Records the number of rows of each softmax, by torch's calls of exp."""
+    """Records the number of rows of each softmax by watching torch's calls of exp."""
 
     def __init__(self):
         super().__init__()

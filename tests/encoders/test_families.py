@@ -1,4 +1,4 @@
-"""For every family, the kernel equals the model's own eager weights in each layer and head, or it is shown only, or refused."""
+"""Each family is refused, only shown, or recomputed: the kernel then equals the model's eager weights in each layer and head."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
-    """Compare every layer and head with the model's function on the same inputs and a separate pass; alone, batched, padded."""
+    """Compare with the model's function on the same inputs and with a separate pass, for texts alone, in a batch and padded."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
@@ -55,7 +55,7 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
+def test_an_encoder_that_is_only_shown_shows_its_own_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason
@@ -137,7 +137,7 @@ def test_with_all_heads_removed_a_word_does_not_depend_on_its_neighbours(encoder
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
-def test_max_tokens_of_families_whose_positions_begin_after_the_padding_token(encoder_of, name, limit):
+def test_max_tokens(encoder_of, name, limit):
     """RoBERTa counts positions from padding_idx + 1, so two rows of a table of 64 are never used."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
@@ -156,8 +156,8 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
 
     def off(query, key, value, *others):
         trace = right(query, key, value, *others)
-        is_tried = value.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
-        return replace(trace, weights=trace.weights + error) if is_tried else trace
+        is_measured = value.dtype == getattr(torch, dtype)  # float32 is measured before a lower precision
+        return replace(trace, weights=trace.weights + error) if is_measured else trace
 
     monkeypatch.setattr(capture, "attend_precisely", off)
     encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)

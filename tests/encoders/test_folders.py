@@ -1,4 +1,4 @@
-"""Folders as users have them are opened or refused: of a Trainer, PEFT, sentence-transformers or the Hub's cache."""
+"""Folders that a Trainer, PEFT, sentence-transformers or the Hub's cache wrote are opened or refused."""
 
 import json
 import logging
@@ -23,7 +23,8 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
-WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"  # of a folder, of its Transformer step
+# The settings of a folder, and those of its Transformer step.
+WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +57,7 @@ def test_the_only_checkpoint_of_a_trainer_is_opened_and_noted(trained):
     assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_the_last_of_several_checkpoints_is_proposed_and_a_model_above_them_wins(template, tmp_path):
+def test_the_last_checkpoint_is_proposed_unless_a_model_is_above_it(template, tmp_path):
     output = tmp_path / "out"
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
@@ -71,12 +72,12 @@ def test_the_last_of_several_checkpoints_is_proposed_and_a_model_above_them_wins
 def test_ten_of_many_models_are_named_and_the_rest_counted(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
-    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # a part of run0
+    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0, so it isn't counted
     refused(tmp_path / "zoo", "is a folder of models", "In it are run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
-    """Copy a model into a folder like the Hub's cache: blobs, and snapshots of links to them."""
+    """Copy a model into a folder like the Hub's cache: the files are in blobs, and snapshots have links to the files."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -108,7 +109,7 @@ def test_several_snapshots_are_named(template, tmp_path):
 def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_path, place):
     adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))
     for name, weights in adapted.named_parameters():
-        torch.nn.init.normal_(weights) if "lora_B" in name else None  # at first they are 0 and change nothing
+        torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter's zeros change nothing
     adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
     refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a whole model", remedy)
@@ -123,7 +124,7 @@ def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_pa
 
 
 def saved_embedder(template, folder, mode="mean", more=()):
-    """Save a folder by sentence-transformers."""
+    """Save an embedder by sentence-transformers, and return its folder."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
     SentenceTransformer(modules=steps, device="cpu").save(str(folder))
@@ -131,7 +132,7 @@ def saved_embedder(template, folder, mode="mean", more=()):
 
 
 def old_layout(folder):
-    """Convert a folder to the layout before version 2: the model in 0_Transformer, and above it a config.json with a version."""
+    """Convert a folder to the layout before version 2: the model is in 0_Transformer, and config.json only has a version."""
     (folder / "0_Transformer").mkdir()
     for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
         file.rename(folder / "0_Transformer" / file.name)
@@ -202,7 +203,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
 def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
-    """Each changes the vector or its length in sentence-transformers."""
+    """Each setting changes the vector or its length in sentence-transformers."""
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)
@@ -214,18 +215,18 @@ def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, mor
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_each_name_of_a_step_is_its_class(name):
+def test_each_type_of_a_step_names_its_class(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
-def test_a_broken_model_is_not_replaced_by_one_inside(template, tmp_path):
+def test_a_broken_model_is_not_replaced_by_a_model_inside_its_folder(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
     assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
 
 
-def test_only_so_many_folders_are_searched(tmp_path, monkeypatch):
+def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(3):
         (tmp_path / str(number)).mkdir()
@@ -267,7 +268,7 @@ def test_shards_and_half_precision_are_opened(template, tmp_path):
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_a_path_is_never_a_hub_id_and_a_model_is_refused(template, monkeypatch):
+def test_a_path_is_never_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = load_encoder(Path("bert"))
     assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
@@ -277,7 +278,7 @@ def test_a_path_is_never_a_hub_id_and_a_model_is_refused(template, monkeypatch):
         load_encoder(encoder.model)
 
 
-def test_big_birds_remedy_helps_and_i_bert_is_refused_by_its_config(tmp_path):
+def test_big_bird_with_full_attention_is_opened_and_i_bert_is_refused(tmp_path):
     bird = save_tiny(Family("BigBird", "big_bird", "unigram"), tmp_path / "bird")
     refused(bird, '"attention_type": "original_full" into its config.json')
     change_config(bird, attention_type="original_full")
@@ -340,7 +341,7 @@ def static(template):
         (static, "has no config.json, and no folder in it is a saved model"),
     ],
 )
-def test_a_folder_without_one_encoder_is_refused(made, message, template, tmp_path):
+def test_a_folder_with_two_encoders_or_none_is_refused(made, message, template, tmp_path):
     SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
     with pytest.raises(LoadError, match=message):
         load_encoder(tmp_path / "mine")

@@ -1,4 +1,4 @@
-"""Hiding tokens equals minus infinity before the softmax of plain transformers, in every recomputed family."""
+"""Hiding a token equals setting its score to minus infinity in plain transformers, in every recomputed family."""
 
 from collections.abc import Callable
 from functools import partialmethod
@@ -13,7 +13,7 @@ from selfattn.encoders.capture import Recorder
 from tests.encoders.test_families import RECOMPUTED
 
 TEXT = "She sat by the water of the river and waited for the banker."
-ALL_HEADS_ALONE = ["XLM"]  # families with one mask for all heads
+ONE_MASK = ["XLM"]  # families with one mask for all heads
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """Return hides of a word of one piece and of several, in every head and in some, from several tokens and from one."""
+    """Return hides of words of one and of several pieces, in every head and in some heads, for several queries and for one."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
@@ -53,14 +53,14 @@ def some_hides(encoder) -> list[Hide]:
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
 def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
-    """Compare alone and in a batch, by the kernel's mask, the model's function on the same inputs and our eager pass."""
+    """Compare the kernel's mask, the model's function on the same inputs and our eager pass, alone and in a batch."""
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     states, expected = plain(name, encoder.inputs([encoding]), hides)
     near = {"atol": 1e-5 * max(1.0, float(states.abs().max())), "rtol": 0}
     torch.testing.assert_close(encoding.hidden, states, **near)
-    assert float((encoding.hidden - encoder.encode(TEXT).hidden).abs().max()) > 1e-3  # it does something
+    assert float((encoding.hidden - encoder.encode(TEXT).hidden).abs().max()) > 1e-3  # hiding has an effect
     batched, unchanged = encoder.encode_batch([TEXT, f"{TEXT} It was muddy."], hidden=[hides, ()])
     torch.testing.assert_close(batched.hidden, states, **near)
     assert batched.hides == tuple(hides) and unchanged.hides == ()
@@ -77,13 +77,13 @@ def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
             torch.testing.assert_close(weights, other, atol=1e-5, rtol=0)
     rows = torch.stack([encoding.weights(at)[:, 2] for at in range(encoder.n_layers)])
     torch.testing.assert_close(encoding.rows(2), rows, atol=1e-6, rtol=0)
-    assert encoder.hide_reason == "" and bool(encoder.one_head_reason) == (name in ALL_HEADS_ALONE)
+    assert encoder.hide_reason == "" and bool(encoder.one_head_reason) == (name in ONE_MASK)
     if encoder.one_head_reason:
         with pytest.raises(NotRecomputable, match="in some heads alone: its modules take one mask for all heads"):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_only_the_queries_rows_change(encoder):
+def test_only_the_row_of_the_query_changes(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -92,7 +92,7 @@ def test_only_the_queries_rows_change(encoder):
     torch.testing.assert_close(after[4, 5, others], before[4, 5, others] / (1 - before[4, 5, 3]), atol=1e-6, rtol=0)
 
 
-def test_hide_gives_the_vector_at_a_position_for_each_word(encoder):
+def test_hide_returns_a_vector_for_each_hidden_word(encoder):
     text = "The river bank, the snow bank and the bank."
     words = ["river", 7, (6, 7)]
     vectors = encoder.hide(text, 3, words)
@@ -107,7 +107,7 @@ def test_hide_gives_the_vector_at_a_position_for_each_word(encoder):
     assert encoder.hide(text, 3, []).shape == (0, encoder.d_model)
 
 
-def test_hide_counts_positions_through_a_pair_and_reports_its_passes(encoder):
+def test_hide_counts_positions_over_both_texts_and_reports_its_passes(encoder):
     seen = []
     vectors = encoder.hide(
         "The bank.", "bank", ["river"], pair="A river.", progress=lambda done, of: seen.append((done, of))
@@ -167,8 +167,8 @@ def test_hide_refuses_wrong_arguments(encoder):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 
 
-def test_the_bundled_encoders_hiding_equals_a_separate_eager_pass(encoder):
-    """Its load doesn't check hidden words, so this test does, in every head and in some."""
+def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
+    """Loading the bundled encoder doesn't check hidden words, so this test does, in every head and in some heads."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])
@@ -187,6 +187,7 @@ def test_hide_accepts_a_single_head_or_position_and_refuses_no_heads(encoder):
         encoder.hide(TEXT, 4, "river")
 
 
+# Broken versions of Recorder.hide, named after where they still hide.
 def nowhere(hide, recorder, mask, *given):
     return mask
 

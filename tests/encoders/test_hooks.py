@@ -35,7 +35,7 @@ def test_a_failed_pass_leaves_no_recorder(encoder_of):
 
 
 def test_the_input_of_w_o_is_verified_at_load(checkpoint, monkeypatch):
-    """A W_O whose output has no effect, and a wrong W_O, are found."""
+    """Loading finds a W_O whose output has no effect, and a wrong W_O."""
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
@@ -50,7 +50,7 @@ def test_the_input_of_w_o_is_verified_at_load(checkpoint, monkeypatch):
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
 def test_sixteen_threads_get_the_same_numbers_as_one(encoder_of, name):
-    """Encoding, removal and reference weights run at once on one encoder, and are bitwise equal to runs alone."""
+    """Encoding, removal and reference weights run at the same time on one encoder, and are bitwise equal to single runs."""
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):

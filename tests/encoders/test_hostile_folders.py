@@ -1,4 +1,4 @@
-"""Folders that are broken, lead to other files or change are refused with a message."""
+"""Folders that are broken, lead to other files, or change while they are read are refused with a message."""
 
 import base64
 import itertools
@@ -86,7 +86,7 @@ def test_a_single_weights_file_wins_over_an_index(folder):
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     encoder = load_encoder(str(folder))
-    assert encoder.model.get_input_embeddings().weight.abs().max() > 0  # transformers takes the single file
+    assert encoder.model.get_input_embeddings().weight.abs().max() > 0  # transformers reads the single file
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
@@ -101,7 +101,7 @@ def test_an_index_that_is_invalid_or_names_a_pickle(folder, tmp_path, named):
 
 
 def test_a_part_of_a_distributed_checkpoint(folder):
-    """transformers would read these parts instead of the file with the digest."""
+    """transformers would read these parts instead of the file whose digest is recorded."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
@@ -119,7 +119,7 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
 def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch, digested):
-    """Another thread digests the file meanwhile, at any moment; in the end its digest is the same as before."""
+    """Another thread computes the file's digest at one of three moments. In the end the file is the same as before."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
     now, done, digest = threading.Event(), threading.Event(), checkpoint.file_digest
 
@@ -156,7 +156,7 @@ def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypat
 
 @pytest.mark.parametrize("of", ["folder", "file"])
 def test_an_inner_link_that_changes_and_changes_back(folder, monkeypatch, of):
-    """model.safetensors -> link -> a link to a folder or a file. Its target is the same before and after."""
+    """model.safetensors -> link -> a link to a folder or a file, with the same target before and after."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"
@@ -195,7 +195,7 @@ def test_files_that_change_after_the_load(tmp_path):
         load_masked_head(encoder)
 
 
-def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
+def test_files_of_the_same_size_and_time_have_different_digests(tmp_path):
     file, times = tmp_path / "file", (10**9, 10**9)
     file.write_bytes(b"one")
     os.utime(file, times)
@@ -229,7 +229,7 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     folder = shutil.copytree(checkpoint("T5 (encoder half)"), tmp_path / "mine")
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
-    assert not [path for path in folder.iterdir() if "vocab" in path.name]  # it reads bytes
+    assert not [path for path in folder.iterdir() if "vocab" in path.name]  # this tokeniser reads bytes
     refused(folder, "ByT5Tokenizer) is written in Python")
 
 
@@ -302,7 +302,7 @@ def test_a_loop_of_links_in_an_operators_folder(folder, monkeypatch):
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    if sys.version_info >= (3, 13):  # for which it is a link to nothing
+    if sys.version_info >= (3, 13):  # which treats the loop as a link to nothing
         assert load_encoder("mine").family == "bert"
     else:
         assert re.search("is a link that leads out|can't be read", str(refused("mine")))

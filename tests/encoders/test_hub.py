@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """The results of a download with an empty cache, of the same name without a network, and of each refused name."""
+    """The results of a download into an empty cache, of the same model without a network, and of each refused name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -102,7 +102,7 @@ def test_each_whole_percent_is_reported_once():
 
 @pytest.mark.slow
 def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
-    """Whichever file is the one that breaks off: without a network the rest isn't taken for the whole."""
+    """Whichever file breaks off, an incomplete download isn't loaded without a network."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -113,7 +113,7 @@ def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
         return fetch(name, file, **options)
 
     monkeypatch.setattr(hub, "hf_hub_download", breaking)
-    for until in range(6):  # of six files  # noqa: B007 (breaking reads it)
+    for until in range(6):  # once for each of six files  # noqa: B007 (breaking reads it)
         fetched.clear()
         broken, alone = ask(stand_in.url, ("some/good", None, ""), ("some/good", stand_in.commit, "1"))
         assert "broke off" in broken["message"] and "is not on this machine" in alone.get("message", ""), fetched
@@ -143,14 +143,14 @@ def in_cache(folder: Path, revision: str, commit: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["main", "refs/pr/1", "a-branch/of_mine", "1.0+cpu", COMMIT])
-def test_branches_tags_requests_and_commits_are_revisions(cached, revision):
+def test_branches_tags_pull_requests_and_commits_are_revisions(cached, revision):
     in_cache(cached, revision, COMMIT)
     assert hub.fetch("some/good", revision, print) == (cached / "snapshots" / COMMIT, COMMIT)
 
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """A revision is the name of a file in the cache. A link with such a revision once read /dev/zero until memory was full."""
+    """A revision is the name of a file in the cache. Such a revision in a link once read /dev/zero until memory was full."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()

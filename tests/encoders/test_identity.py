@@ -1,4 +1,4 @@
-"""An encoder's content is the same for its copies, and different after each change that affects its numbers."""
+"""An encoder's `content` is the same for its copies, and changes with everything that affects its numbers."""
 
 import json
 import shutil
@@ -23,10 +23,10 @@ def sentence_embedder(folder):
     return embedder(folder, config_sentence_transformers={"prompts": {}}, **files)
 
 
-def test_a_copy_of_the_bundled_encoder_has_its_content(encoder, tmp_path):
+def test_a_copy_of_the_bundled_encoder_has_the_same_content(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
-    for file in (".gitattributes", "README.md", "data_config.json"):  # decide nothing
+    for file in (".gitattributes", "README.md", "data_config.json"):  # these files don't affect the numbers
         (copy / file).unlink()
     assert configuration(copy) == encoder.configuration
     change_config(copy, hidden_act="relu")
@@ -63,7 +63,7 @@ def test_changes_with_an_effect_on_numbers(sentence_embedder, file, values):
 
 
 def test_the_modules_around_an_old_model_folder_count(tmp_path):
-    """Before version 2 of sentence-transformers, the model was in a folder beside the pooling's."""
+    """Before version 2 of sentence-transformers, the model was in one folder and the pooling in another, next to it."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

@@ -6,19 +6,19 @@ import torch
 from selfattn import Head, Patch
 from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
-from tests.encoders.test_hiding import ALL_HEADS_ALONE, TEXT
+from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families all rows must go on, because layers change the attention's input, or hooks after it record them.
+# In these families all rows run in every layer: a layer changes the attention's input, or hooks after attention record rows.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ALL_HEADS_ALONE])
+@pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
 def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
-    """Hide a split word in every head, out of order, and in two together; and remove these heads."""
+    """Hide a split word in each head, in reverse order, and in two heads together. Then remove the same heads."""
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -38,7 +38,8 @@ def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all have different effects
 
 
-def test_a_layer_runs_once_before_the_first_change_and_for_the_word_alone_in_that_and_the_last(encoder, monkeypatch):
+def test_the_rows_that_each_layer_runs(encoder, monkeypatch):
+    """Copies run only the word's row in the layer where they join. In the last layer, the sentence does so too."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -52,7 +53,7 @@ def test_a_layer_runs_once_before_the_first_change_and_for_the_word_alone_in_tha
 
 
 def test_without_joining_copies_run_complete_passes(encoder_of):
-    """XLM has no module for a layer."""
+    """XLM has no module that computes a complete layer."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])

@@ -54,7 +54,7 @@ def test_a_folder_loads(folder):
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
-def test_loading_draws_nothing_on_the_terminal_and_reports_its_stages(folder, capfd):
+def test_loading_prints_nothing_and_reports_its_stages(folder, capfd):
     stages = []
     load_encoder(str(folder), report=stages.append)
     shown = capfd.readouterr()
@@ -96,7 +96,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """Return a change that adds the weights of an old BERT's relative positions, without which it is another encoder."""
+    """Return a change that adds the relative positions of an old BERT. Without them it would be another encoder."""
 
     def change(tensors):
         for key in list(tensors):

@@ -13,7 +13,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from tests.encoders.test_families import RECOMPUTED
 
-WITH_HEAD = [name for name in RECOMPUTED if "encoder half" not in name and name != "LUKE"]  # LUKE's needs entities
+WITH_HEAD = [name for name in RECOMPUTED if "encoder half" not in name and name != "LUKE"]  # LUKE's head needs entities
 TEXT = "The bank of the river was muddy."
 
 
@@ -87,4 +87,4 @@ def test_replace_word(encoder):
     assert replace_word(tokens, 4, "!") == "Didn't she, well!"
     with pytest.raises(IndexError, match="from 0 to 4, got 5"):
         replace_word(tokens, 5, "x")
-    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one token, not the run
+    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one token of the run

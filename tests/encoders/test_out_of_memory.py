@@ -1,4 +1,4 @@
-"""Errors of memory are recognised on every device, reported, and answered by half the batch; devices are chosen."""
+"""Out-of-memory errors are recognised on every device and reported, and the pass runs again in halves. A device is chosen."""
 
 import weakref
 
@@ -28,7 +28,7 @@ ERRORS = [
 ]
 
 
-def test_only_errors_of_memory_are_recognised():
+def test_only_out_of_memory_errors_are_recognised():
     assert all(map(memory.is_out_of_memory, ERRORS))
     for error in (RuntimeError("CUDA error: device-side assert triggered"), ValueError("out of range")):
         assert not memory.is_out_of_memory(error)
@@ -36,7 +36,7 @@ def test_only_errors_of_memory_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """room_for(n) makes passes over more than n texts fail, and returns the list of tried sizes."""
+    """room_for(n) makes passes over more than n texts fail, and returns the list of the sizes of all passes."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -90,8 +90,8 @@ def test_gradients_without_memory_raise_out_of_memory(encoder, monkeypatch):
         context_gradients(encoder, [(TEXT, (2,))], torch.ones(1, 384))
 
 
-def test_tensors_of_the_failed_pass_are_freed_before_the_second_try(monkeypatch):
-    """The exception's traceback holds them."""
+def test_tensors_of_a_failed_pass_are_freed_before_the_next_pass(monkeypatch):
+    """The exception's traceback would keep them alive."""
     alive, seen = [], []
 
     def run(items):
@@ -128,7 +128,7 @@ def test_an_unknown_device_is_refused(two_gpus, device):
 
 
 def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
-    """torch.manual_seed would seed every device, and so change the random numbers of other users there."""
+    """torch.manual_seed would seed every device, and so change the random numbers of a GPU's other users."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
         monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))

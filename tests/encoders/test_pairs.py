@@ -1,4 +1,4 @@
-"""A text of two segments gives the numbers of the plain model on its own tokeniser's pair."""
+"""Two texts in one input give the numbers of the plain model on a pair from its own tokeniser."""
 
 import pytest
 import torch
@@ -12,7 +12,8 @@ LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.
 
 
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
-def test_a_pair_is_read_as_its_tokeniser_reads_it_alone_and_in_a_batch(encoder_of, name):
+def test_a_pair_matches_the_plain_model(encoder_of, name):
+    """Compare each pair alone and in a batch."""
     encoder, texts, pairs = encoder_of(name), [PREMISE, LONG[0], PREMISE], [HYPOTHESIS, LONG[1], None]
     tokenizer = AutoTokenizer.from_pretrained(resolve(encoder.name).folder)
     for text, pair, batched in zip(texts, pairs, encoder.encode_batch(list(map(encoder.tokenize, texts, pairs)))):

@@ -53,7 +53,7 @@ def convbert(tmp_path_factory):
 
 
 def test_heads_are_counted_in_the_maps(convbert):
-    """Half of ConvBERT's heads are convolutions, but its config counts them as four heads."""
+    """Half of ConvBERT's heads are convolutions, but its config counts all four as heads."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
     encoding = convbert.encode(TEXTS[1])
@@ -62,7 +62,7 @@ def test_heads_are_counted_in_the_maps(convbert):
     assert encoding.rows(1).shape[:2] == (3, 2)
 
 
-def test_texts_share_a_pass_with_equal_lengths_only_if_padding_changes_numbers(convbert, encoder_of):
+def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_numbers(convbert, encoder_of):
     assert convbert.equal_lengths
     assert "padding changes its numbers" in convbert.note
     assert not encoder_of("BERT").equal_lengths
@@ -115,7 +115,7 @@ def test_the_short_check_of_the_bundled_encoder_equals_the_complete_one(encoder)
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
 def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
-    """A text of 64 tokens is compared at some tokens only; all but the first are wrong here."""
+    """In a text of 64 tokens only some tokens are compared. Here all tokens but the first are wrong."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
@@ -147,7 +147,7 @@ def test_a_low_precision_that_gives_nan_is_not_trusted(checkpoint, monkeypatch, 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dtype):
-    """XLNet, which is shown only, adds its positions' float32 to it in the second layer."""
+    """In its second layer XLNet, which is only shown, adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
         message = rf"\({family}\) doesn't run in {dtype}, as it does in float32 \(RuntimeError: .*Load it in float32"
         with pytest.raises(LoadError, match=message):

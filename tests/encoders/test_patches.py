@@ -1,4 +1,4 @@
-"""Replacing a head's output equals hooks before W_O, which are found by their inputs, in every recomputed family."""
+"""Replacing a head's output equals a hook before W_O in every recomputed family. W_O is found by its input."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """Return for each layer the linear module that its context enters, and the number of the call (ALBERT shares a module)."""
+    """Return for each layer the linear module that reads its context, and the number of this call (ALBERT shares a module)."""
     seen, counts = [], {}
 
     def watch(module, given):

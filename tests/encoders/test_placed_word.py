@@ -44,16 +44,16 @@ def test_tokens_of_another_encoder_or_with_padding_are_refused(encoder, encoder_
 GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_an_unknown_word_is_marked_and_is_no_place(encoder, encoder_of):
+def test_an_unknown_word_is_marked_and_has_no_place(encoder, encoder_of):
     """ "bank🏦" is [UNK], as "loan🏦" is, so its numbers aren't about "bank"."""
     encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
     assert torch.equal(encoding.hidden, other.hidden)
     assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
     assert [word.label for word in encoding.words][:3] == ["The", "bank🏦 [UNK]", "of"]
     assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
-    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known one
+    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known word
     assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
-    # A unigram tokeniser gives the spelling of unknown words; one with bytes or letters knows every word.
+    # A unigram tokeniser keeps the spelling of unknown words; tokenisers of bytes or letters know every word.
     assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
     assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 

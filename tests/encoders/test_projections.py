@@ -1,4 +1,4 @@
-"""The learned projections give each head's recorded query, key and value, and the heads' outputs add up to W_O's."""
+"""The learned projections give each head's recorded query, key and value, and the heads' outputs add up to that of W_O."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ KNOWN = [name for name in RECOMPUTED if name not in ("DeBERTa", "RoFormer")]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_query_key_and_value_equal_the_recorded_ones_and_outputs_add_up_to_w_os(encoder_of, name):
+def test_projections_equal_the_recorded_numbers(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     outputs = []
@@ -38,7 +38,7 @@ def test_query_key_and_value_equal_the_recorded_ones_and_outputs_add_up_to_w_os(
 
 
 def _output_matrices(encoder, encoding):
-    """Yield the W_O layers, found by their names, beside or inside the recorded modules."""
+    """Yield the W_O layers, which are found by their names inside the recorded modules or next to them."""
     names = {id(module): name for name, module in encoder.model.named_modules()}
     for recording in encoding.recordings:
         path = names[id(recording.module)]

@@ -1,4 +1,4 @@
-"""The token-classification head gives the tags of transformers' pipeline, and hiding a word equals its attention mask."""
+"""The token-classification head gives the tags of the pipeline, and hiding a word has the effect of an attention mask of 0."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 TAGS = ("O", "B-LOC", "I-LOC")
 TEXT = "She waited by the riverbank after the rain."
-TRIED = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
+SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def logits_by_transformers(encoder, model, sentence, hidden=()):
         return model(**inputs).logits[0]
 
 
-@pytest.mark.parametrize("family", TRIED)
-def test_tags_are_the_pipelines(tagger, family):
+@pytest.mark.parametrize("family", SAMPLE)
+def test_tags_equal_those_of_the_pipeline(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     found = load_tag_head(encoder).tags(sentence)
@@ -53,11 +53,11 @@ def test_tags_are_the_pipelines(tagger, family):
             single += 1
             theirs = by_token[word.start]
             assert row.tag == theirs["entity"] and row.probability == pytest.approx(theirs["score"], abs=1e-5)
-    assert single or family in ("RoBERTa", "ModernBERT")  # whose byte tokens split all words
+    assert single or family in ("RoBERTa", "ModernBERT")  # their byte tokens split all words
 
 
-@pytest.mark.parametrize("family", TRIED)
-def test_hiding_another_word_equals_its_attention_mask_at_0(tagger, family):
+@pytest.mark.parametrize("family", SAMPLE)
+def test_hiding_another_word_equals_an_attention_mask_of_0(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]

@@ -16,7 +16,7 @@ CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
 
 
 def reader_of(folder, model, normalizer) -> TextReader:
-    """Return a reader with a tokeniser of this model, saved and loaded as an encoder's is."""
+    """Return a reader with a tokeniser of this model, which is saved and loaded like that of an encoder."""
     backend = tokenizers.Tokenizer(model)
     backend.pre_tokenizer, backend.normalizer = pre_tokenizers.WhitespaceSplit(), normalizer
     saved = PreTrainedTokenizerFast(
@@ -38,20 +38,20 @@ def vocabulary(*pieces: str) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def at_spaces(tmp_path_factory):
-    """A reader that takes everything between two spaces as one token."""
+    """A reader for which everything between two spaces is one token."""
     model = models.WordLevel(vocabulary(*WHOLE.split()), "[UNK]")
     return reader_of(tmp_path_factory.mktemp("spaces"), model, normalizers.NFC())
 
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """A reader that takes each character as a token, except 银行 and 在银, and drops zero-width spaces."""
+    """A reader for which each character is a token, and so are 银行 and 在银. It drops zero-width spaces."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
 
 
-def test_a_token_of_several_parts_is_one_word_found_by_each(at_spaces):
+def test_a_token_of_several_parts_is_one_word_that_each_part_finds(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     assert [word.text for word in tokens.words] == WHOLE.split()
     where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}

@@ -1,4 +1,4 @@
-"""A view's ZIP holds every part, readable and with its provenance."""
+"""A view's ZIP holds every part of the view. Each file can be read, and has its provenance."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""In a file with components, no text of their data becomes markup, and only their scripts run."""
+"""In an exported file with components, no text of the data becomes markup, and only the components' scripts run."""
 
 import base64
 import hashlib
@@ -68,7 +68,7 @@ def live(component: str, data: dict) -> SimpleNamespace:
 def test_hostile_data_stays_data():
     data = {HOSTILE: [HOSTILE, 1.5, None]}
     ((attributes, block),) = scripts(component_page.place(live("one", data), ""))
-    assert attributes == {"type": "application/json"}  # a browser runs nothing of this type
+    assert attributes == {"type": "application/json"}  # a browser runs no script of this type
     assert json.loads(block) == data
     assert "<" not in block and block.isascii()
 
@@ -103,7 +103,7 @@ def test_a_page_without_components_runs_no_scripts():
 
 
 @pytest.mark.usefixtures("components")
-def test_a_report_has_the_component_and_its_picture_without_scripts():
+def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -121,7 +121,7 @@ def test_a_report_has_the_component_and_its_picture_without_scripts():
     ("component", "data"),
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
-def test_fixtures_follow_the_schema(component, data):
+def test_the_browser_tests_data_follow_the_schema(component, data):
     Live(component, data)
 
 

@@ -90,7 +90,7 @@ def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
     assert files.svg_size(files.svg(narrow, provenance))[0] < chart + 40
     assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
-    assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, but not cut
+    assert provenance.line() in whole and "A: The bank of the river." in whole  # the text is wrapped, but not cut
     text = "The bank of the river was muddy. " * 60
     lines = files.titled({}, Provenance(title="T", sentences={"A": text}), 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
@@ -100,7 +100,8 @@ def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
-def test_the_plain_form_is_the_chart_on_white_with_its_provenance_in_the_metadata(n, provenance):
+def test_the_plain_form(n, provenance):
+    """It is the chart alone on white, with the provenance in the metadata only."""
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
     spec = heatmap(weights, words, LIGHT, kind="signed", marked=[1])
@@ -120,7 +121,7 @@ def test_the_line_under_a_title_names_the_encoder_the_head_and_the_error(encoder
 
 
 @pytest.mark.slow
-def test_png_has_the_chosen_size_and_its_title_and_link_as_texts(spec, provenance):
+def test_a_png_has_the_chosen_size_and_its_title_and_link_in_the_metadata(spec, provenance):
     with Image.open(io.BytesIO(files.png(spec, provenance, scale=3, width=400))) as picture:
         picture.load()  # checks every chunk's checksum
         assert picture.width == 1200 and [round(dots) for dots in picture.info["dpi"]] == [216, 216]
@@ -129,8 +130,8 @@ def test_png_has_the_chosen_size_and_its_title_and_link_as_texts(spec, provenanc
 
 
 @pytest.mark.slow
-def test_a_png_notes_the_characters_that_no_font_here_has():
-    """Unicode hasn't assigned the character, so no machine has a font for it."""
+def test_a_png_notes_characters_without_a_font_on_this_machine():
+    """This character isn't assigned in Unicode, so no machine has a font for it."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
 
     def drawn(name, plain):
@@ -147,7 +148,7 @@ def test_a_png_notes_the_characters_that_no_font_here_has():
     assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
 
 
-def test_a_too_large_png_is_refused(spec, provenance):
+def test_a_png_that_is_too_large_is_refused(spec, provenance):
     with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels; at most 64,000,000"):
         files.png(spec, provenance, scale=4, width=10_000)
 

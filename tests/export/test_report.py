@@ -1,4 +1,4 @@
-"""The report holds everything, with all text escaped, and fetches and runs nothing."""
+"""The report holds all parts of a view with its text escaped. It fetches nothing and runs nothing."""
 
 import base64
 import re
@@ -47,7 +47,7 @@ def test_text_is_escaped_and_nothing_is_fetched_or_run(view):
     elements = Elements(report.html(view))
     names = [name for name, _ in elements.found]
     assert "script" not in names
-    assert names.count("img") == 1  # the figure, none from the text
+    assert names.count("img") == 1  # the figure; the text adds none
     assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
     addresses = [a[key] for _, a in elements.found for key in ("src", "href") if key in a]
     assert len(addresses) == 2

@@ -1,4 +1,4 @@
-"""The site has a page for each example pair with the main view's data, and an index of all pages."""
+"""The site has a page for each example pair, with the data of the main view, and an index of all pages."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The folder with a pair's page and its index, and the list of reported files."""
+    """The site's folder, with the page of one pair and the index, and the list of reported files."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote

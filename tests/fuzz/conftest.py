@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 def generated(request) -> Callable:
     """generated(short, long, strategy, check) runs check on `short` inputs, or on `long` inputs in the long run.
 
-    The short run generates the same inputs each time, the long run new ones.
+    The short run generates the same inputs each time. The long run generates new inputs.
     """
     in_full = request.param == "long"
 

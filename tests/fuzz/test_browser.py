@@ -14,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# The senses page computes a report for each link, which is slow; tests/pages opens it.
+# The senses page computes a report for each link, which is slow, so the short run leaves it to tests/pages.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
@@ -58,7 +58,7 @@ def test_markup_stays_text_in_the_browser(server, page):
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text=re.compile("^bold$")).count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # The only links to other views are the gallery's six and the figure's to Senses.
+    # The only links to other views are six in the gallery, and one in the figure, which opens Senses.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
     expect(links).to_have_count(len(GALLERY) + 1)
     assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())

@@ -47,7 +47,7 @@ KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None}
 
 
 def damage() -> st.SearchStrategy[tuple]:
-    """Return a strategy for a damage: its kind, the file, the place and the value."""
+    """Return a strategy for one damage: its kind, the file and, depending on the kind, the place and the value."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
     places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
@@ -70,7 +70,7 @@ def apply(folder, kind, file, *how) -> None:
         case "cut":
             path.write_bytes(data[: how[0] % max(1, len(data))])
         case "byte":
-            at = how[0] % max(1, min(len(data), 20_000))  # where the header is
+            at = how[0] % max(1, min(len(data), 20_000))  # within the header
             path.write_bytes(data[:at] + bytes([how[1]]) + data[at + 1 :])
         case "value" if file == "model.safetensors":
             length = int.from_bytes(data[:8], "little")
@@ -83,7 +83,7 @@ def apply(folder, kind, file, *how) -> None:
 
 
 def changed(tree, places, key, value):
-    """Return the JSON value with an inner value, at these places, replaced or added."""
+    """Replace or add one inner value of this JSON tree, at these places, and return the tree."""
     inner = tree
     for place in places[:-1]:
         values = list(inner.values() if isinstance(inner, dict) else inner)
@@ -109,7 +109,7 @@ def test_a_damaged_folder_loads_or_is_refused(template, tmp_path, generated):
     def loaded_or_refused(damages):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder)
-        # The second damage finds no JSON, or no file, after the first.
+        # After the first damage, the second may find no JSON or no file.
         with contextlib.suppress(ArithmeticError, AttributeError, OSError, TypeError, ValueError):
             for each in damages:
                 apply(folder, *each)

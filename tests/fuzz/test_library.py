@@ -1,4 +1,4 @@
-"""The library answers generated texts with right numbers or with a message."""
+"""For generated texts, the library returns right numbers or raises an error with a message."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 # The elements of our drawings. Text that took effect as markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
-# Each kind of tokeniser (word pieces, bytes, unigrams), and an encoder with only one segment.
+# One encoder for each kind of tokeniser (word pieces, bytes, unigrams), and one encoder with only one segment.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
 ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
 
@@ -53,7 +53,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     for word in encoding.words:
         ids = [encoding.ids[position] for position in word.positions]
         assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in ids) == (word.label != word.text)
-    # A word of invisible characters alone has no spelling by which it could be named.
+    # A word that consists of invisible characters has no spelling that a user could type.
     if pair is None and (strange := [word.text for word in encoding.words if word.unknown and fold(word.text)]):
         with pytest.raises(TextError, match="doesn't know"):
             encoder.locate(text, strange[0])
@@ -68,7 +68,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
 
 @pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
 def test_every_encoded_text_can_be_drawn_and_exported(tiny, generated):
-    """Some characters would crash the process in the renderer."""
+    """Without escaping, some characters would crash the renderer and its process."""
 
     def drawn(text):
         encoding = _encoded_or_refused(tiny, text)

@@ -28,7 +28,7 @@ def test_texts_in_every_input(path, generated):
     def typed(text):
         text = text.encode("utf-8", "ignore").decode()  # a page can't send lone surrogates
         for widget in (*app.text_input, *app.text_area):
-            if widget.key not in ("other", "revision"):  # an encoder's name, as in test_browser.py
+            if widget.key not in ("other", "revision"):  # test_browser.py generates names of encoders
                 widget.set_value(text)
         app.run()
         assert not app.exception, app.exception[0].message

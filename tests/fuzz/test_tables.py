@@ -24,7 +24,7 @@ HEADERS = [
 
 
 def csvs() -> st.SearchStrategy[bytes]:
-    """Return a strategy for CSV with a right or wrong header, any lines and any encoding, or for random bytes."""
+    """Return a strategy for random bytes, or for CSV with a right or wrong header, any lines and any encoding."""
     cell = st.one_of(st.sampled_from(["The bank of the river.", "bank", "a", '"', ",,,", "\r"]), texts())
     line = st.lists(cell, max_size=5).map(",".join)
     lines = st.lists(line, max_size=8).map("\n".join)
@@ -37,7 +37,7 @@ def csvs() -> st.SearchStrategy[bytes]:
 
 
 def lines_of_json() -> st.SearchStrategy[bytes]:
-    """Return a strategy for lines of JSON: objects with our keys, some repeated, and any values; or other values."""
+    """Return a strategy for lines of JSON: objects with our keys, some of them twice, and any values; or other JSON."""
     number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
     nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
     fixed = st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])
@@ -59,12 +59,12 @@ def test_a_table_is_read_or_refused_with_a_message(suffix, tables, generated):
         assert len(broken) == 0 or broken["reason"].str.len().min() > 0
         assert len(good) <= 5_000
         cells = [cell for row in good.itertuples(index=False) for cell in row[1:] if isinstance(cell, str)]
-        pa.array(cells, pa.string()).validate(full=True)  # each fits a scan's part
+        pa.array(cells, pa.string()).validate(full=True)  # each cell can be written to a part of a scan
 
     generated(90, 700, tables, read)
 
 
-def test_texts_written_as_csv_are_read_back_and_none_is_a_formula(generated):
+def test_csv_keeps_every_text_and_contains_no_formula(generated):
     def written(cells):
         text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
         _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a lone CR ends a row too

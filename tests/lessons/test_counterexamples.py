@@ -1,4 +1,4 @@
-"""The counter-examples are true: same context, and noise that is recomputed as well."""
+"""The counter-examples are true: other weights give the same context, and a head of noise is recomputed as exactly."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def test_other_weights_give_the_same_context():
     assert found.difference < 1e-12
 
 
-def test_with_independent_values_there_is_only_one_row():
+def test_independent_values_allow_only_one_row_of_weights():
     found = counterexamples.same_output(torch.tensor([0.7, 0.3]), torch.eye(2))
     assert found.moved == pytest.approx(0, abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""The lessons that need an encoder: the bundled one, and hand-made rows where the answer is known."""
+"""Lessons that need an encoder are tested with the bundled encoder, and with hand-made rows whose answer is known."""
 
 import pytest
 import torch
@@ -15,24 +15,24 @@ from selfattn.words import Word
 
 
 def made_up(pronoun, antecedent, distractor, weights):
-    """One sentence of one layer and one head whose pronoun gives these weights."""
+    """Return the rows of a sentence with one layer and one head, whose pronoun gives these weights."""
     words = [Word("", place, place + 1) for place in (pronoun, antecedent, distractor)]
     return PronounRows(torch.tensor(weights).reshape(1, 1, -1), *words)
 
 
-def test_accuracy_counts_wins_and_half_a_tie():
+def test_accuracy_counts_a_tie_as_half_a_win():
     preferences = torch.tensor([0.3, -0.1, 0.0, 0.2]).reshape(4, 1, 1)
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_a_head_that_looks_by_distance_alone_is_unmasked():
+def test_position_only_predicts_a_head_that_looks_by_distance_alone():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
     assert torch.allclose(pronouns.position_only(looks), preferences)
     assert float(pronouns.accuracy(pronouns.position_only(looks))) == pytest.approx(2 / 3)
     both = [made_up(3, 2, 1, [0.0, 0.1, 0.9, 0.0]), made_up(3, 2, 1, [0.0, 0.7, 0.3, 0.0])]
-    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each as the other attends
+    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each by the other's weights
 
 
 def test_the_best_of_many_noisy_heads_is_lucky():
@@ -49,7 +49,7 @@ def test_twins_stay_in_one_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-def test_the_chosen_heads_p_is_that_of_coins():
+def test_the_p_value_of_the_chosen_head_is_that_of_coin_tosses():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())
@@ -57,7 +57,7 @@ def test_the_chosen_heads_p_is_that_of_coins():
     assert found.p_value == pytest.approx(binomtest(right, found.n, alternative="greater").pvalue)
 
 
-def test_favourites_name_what_each_head_looks_at_most():
+def test_favourites_name_the_token_with_the_largest_weight():
     rows = torch.tensor([[[0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]])
     found = many_heads.favourites(rows, 2, ("[CLS]", "a", "a", "b"), (True, False, False, False))
     assert found["kind"].tolist() == ["a special token", "the token before", "itself", "the token after"]
@@ -78,10 +78,10 @@ def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
     marks = [(each, each.words[0].positions) for each in map(encoder.encode, ("river", "loan"))]
     ahead = [one_word_one_vector.near(places, marks, stage) @ torch.tensor((1.0, -1.0)).double() for stage in (-1, 6)]
     assert (ahead[0] < 0).all()  # in the table "bank" lies nearer to "loan"
-    assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences of water move it
+    assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
+def test_rows_of_a_split_word_are_averaged_and_its_columns_summed(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
@@ -95,7 +95,7 @@ def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 
 
-def test_drawn_numbers_find_the_head_that_drew_them():
+def test_compare_finds_the_head_with_the_printed_numbers():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
     found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)
@@ -103,8 +103,8 @@ def test_drawn_numbers_find_the_head_that_drew_them():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_between_words_sums_a_split_words_pieces(encoder):
-    """By hand: the rows of a split word averaged, its columns summed."""
+def test_between_words_sums_the_pieces_of_a_split_word(encoder):
+    """The expected numbers average the rows of the split word and sum its columns."""
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
     encoding = encoder.encode(textbook.sentence)
     split, bank, it = (list(encoding.words[index].positions) for index in (2, 5, 0))

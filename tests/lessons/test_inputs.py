@@ -1,4 +1,4 @@
-"""Bad numbers get a message that names what was expected, what came, and the remedy."""
+"""Bad numbers raise an error that names what was expected, what was given, and the remedy."""
 
 import pytest
 import torch

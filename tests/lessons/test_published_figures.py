@@ -1,4 +1,4 @@
-"""Every figure that the lessons print, to the printed digits; S7, S9 and Raschka's six words: tests/test_kernel.py."""
+"""The lessons compute every published figure to its printed digits. tests/test_kernel.py tests S7, S9 and Raschka's words too."""
 
 import pytest
 import torch
@@ -25,14 +25,14 @@ def test_s4_the_dot_product_of_the_lesson_is_7():
     assert float(a.norm() * b.norm()) * scores.cosine(a, b) == pytest.approx(7) == float(a @ b)
 
 
-def test_s5_a_long_misaligned_key_outscores_a_short_aligned_one():
+def test_s5_a_long_misaligned_key_outscores_a_short_aligned_key():
     query, keys = scores.LENGTHS["the source's"]
     found = scores.compare(torch.tensor(query), *map(torch.tensor, keys.values()), names=list(keys))
     found = found.set_index("token")["score"]
     assert found.to_dict() == {"short, aligned": 5, "long, misaligned": 7, "long, aligned": 10}
 
 
-def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
+def test_the_stops_compute_s7_s9_and_raschkas_words():
     trace = worked_example.compute()
     assert trace.scores[0].tolist() == [10, 7, 5] and round(1 / trace.scale, 2) == 1.41
     assert [f"{weight:.0%}" for weight in trace.weights[0].tolist()] == ["87%", "10%", "3%"]
@@ -45,7 +45,7 @@ def test_s7_s9_and_raschkas_words_are_those_of_the_stops():
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]
 
 
-def test_s10_good_attends_to_not_and_amazing():
+def test_s10_the_word_good_attends_to_not_and_amazing():
     trace = twelve_tokens.compute()
     assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
     assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]
@@ -69,8 +69,8 @@ def test_worksheet_and_answer_sheet():
     for answer in ANSWERS:
         assert f">{answer}<" in answered and f">{answer}<" not in blank
     assert "rgba(8, 48, 107, 0.63)" in answered and "0.63" not in blank
-    for page in (answered, blank):  # whole, and nothing from outside
+    for page in (answered, blank):  # the page is complete, and loads nothing
         assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>") and "@media print" in page
         assert not any(each in page for each in ("<script", "http://", "https://", "src=", "@import"))
     scores = worked_example.compute().scores[0]
-    assert "does “street” get more?" in blank and scores[1] > scores[2]  # than "because", though "animal" wins
+    assert "does “street” get more?" in blank and scores[1] > scores[2]  # "street" gets more than "because"

@@ -1,4 +1,4 @@
-"""The recurrence is measured, not drawn: gains below 1 fade, 1 keeps, above 1 grows; attention doesn't know distance."""
+"""The recurrence is measured: a signal fades with gains below 1 and grows above 1, but distance doesn't matter to attention."""
 
 import pytest
 import torch
@@ -15,14 +15,14 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
 def test_gradient_and_share_of_the_plain_network(gain):
-    """Each word so far has length 1 and is turned and scaled at every later step: gain ** steps of their sum."""
+    """Each word's vector starts with length 1. Each later step multiplies it by the gain. A share is of all lengths' sum."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
     expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]
     assert plain["share"].tolist() == pytest.approx(expected)
 
 
-def test_a_gate_holds_what_the_plain_network_loses():
+def test_a_gate_keeps_a_signal_that_the_plain_network_loses():
     held, lost = (signal(f"{name} recurrence")["gradient"].iloc[-1] for name in ("gated", "plain"))
     assert held > lost
 
@@ -34,13 +34,13 @@ def test_a_gate_of_one_is_the_plain_network():
     assert torch.allclose(states[0], vectors[0]) and torch.allclose(turn @ turn.T, torch.eye(4, dtype=torch.float64))
 
 
-def test_attention_answers_alike_near_and_far():
+def test_attention_has_similar_gradients_near_and_far():
     near_and_far = signal("attention", asking=8)["gradient"].tolist()
     assert near_and_far[-1] > 0.8 * near_and_far[1]
-    assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # untrained, it spreads evenly: it dilutes too
+    assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # untrained: even weights dilute the signal
 
 
-def test_attention_pays_for_its_projections_too():
+def test_operations_of_attention_include_its_projections():
     found = recurrence.operations((1, 512, 1024)).pivot(index="words", columns="network", values="multiplications")
     bare = found["attention without projections"] / found["recurrent"]
     assert bare.tolist() == pytest.approx([1 / 512, 1, 2])

@@ -1,4 +1,4 @@
-"""Test the small systems' claims that no published figure covers."""
+"""The small systems of the lessons do what the lessons claim, where no published figure covers the claim."""
 
 import pytest
 import torch
@@ -23,11 +23,11 @@ def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
         assert variance == pytest.approx(d_k, rel=0.3)
     assert scaled["variance"].tolist() == pytest.approx([1] * len(scaled), rel=0.3)
-    assert raw["entropy"].iloc[-1] < 1 < 4 < scaled["entropy"].min()  # of 5 bits
+    assert raw["entropy"].iloc[-1] < 1 < 4 < scaled["entropy"].min()  # at most 5 bits are possible
     assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
 
 
-def test_the_jacobian_norm_is_autograds():
+def test_the_jacobian_norm_equals_that_of_autograd():
     row = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row)
     assert float(scores.jacobian_norm(row.softmax(-1))) == pytest.approx(float(jacobian.norm()))
@@ -41,7 +41,7 @@ def test_order_changes_contexts_only_with_mask_or_positions():
     assert float((hidden[0] - hidden[1].flip(0)).abs().amax(-1).min()) > 0.05
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=True)
     assert not torch.allclose(one.context, other.context.flip(0), atol=0.05)
-    assert float(one.weights.max()) < 0.9  # none saturates
+    assert float(one.weights.max()) < 0.9  # no weight is close to 1
 
 
 def test_only_minus_infinity_and_renormalised_weights_are_a_mask():

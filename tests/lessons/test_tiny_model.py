@@ -1,4 +1,4 @@
-"""Test the tiny model on the source's data: it learns to attend to position 4, and can't decide without it."""
+"""On the source's data, the tiny model learns to attend to position 4, and can't decide without this position."""
 
 import pytest
 import torch
@@ -14,11 +14,11 @@ def data():
 
 @pytest.fixture(scope="module")
 def run():
-    """One training on the source's data (numpy seed 0 makes the data, torch's the model)."""
+    """One training run on the source's data. NumPy's seed 0 determines the data, and torch's seed the model."""
     return list(tiny_model.train(Settings()))
 
 
-def test_the_data_are_the_sources(data):
+def test_the_data_equal_those_of_the_source(data):
     assert data.tokens.shape == (8000, 7)
     assert data.tokens[0].tolist() == [0, 45, 48, 1, 4, 4, 40]
     assert data.tokens[103].tolist() == [0, 34, 13, 33, 42, 17, 3]
@@ -37,12 +37,12 @@ def test_the_published_run_learns(run, data):
     assert first.target_weight == pytest.approx(1 / 7, abs=0.02)
     assert tiny_model.score(last.model, data, tiny_model.without_edge()).recall < 0.1
     assert tiny_model.score(last.model, tiny_model.samples(Settings(), fresh=True)).accuracy > 0.999
-    assert run[1].score.accuracy > 0.97 and run[1].score.recall < 0.5  # a constant "no" is right in 98 %
+    assert run[1].score.accuracy > 0.97 and run[1].score.recall < 0.5  # always answering "no" is right in 98 %
 
 
 @pytest.mark.slow
-def test_the_score_counts_by_hand(run, data):
-    """Loss, accuracy and recall of the model after two epochs, with torch's own attention in place of the kernel."""
+def test_the_score_matches_torchs_attention(run, data):
+    """Compare loss, accuracy and recall after two epochs with those of torch's attention in place of the kernel."""
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))
@@ -56,7 +56,7 @@ def test_the_score_counts_by_hand(run, data):
 
 
 @pytest.mark.slow
-def test_weights_are_means_over_positives_and_as_many_negatives(run, data):
+def test_weights_are_means_over_positives_and_equally_many_negatives(run, data):
     model, state = run[-1].model, run[-1]
     _, trace = model.attention(data.tokens)
     assert torch.allclose(state.weights, trace.weights[data.labels == 1].mean(0), atol=1e-6)
@@ -72,7 +72,7 @@ def test_another_magic_number_labels_other_sentences():
 
 
 @pytest.mark.slow
-def test_training_can_be_stopped_and_leaves_torchs_seed_alone(run):
+def test_training_can_be_stopped_and_keeps_torchs_random_state(run):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
@@ -80,4 +80,4 @@ def test_training_can_be_stopped_and_leaves_torchs_seed_alone(run):
     first = [next(training) for _ in range(2)]
     training.close()
     assert torch.equal(torch.rand(1), expected)
-    assert [each.score for each in first] == [each.score for each in run[:2]]  # the same seed, the same model
+    assert [each.score for each in first] == [each.score for each in run[:2]]  # the same seed gives the same model

@@ -1,4 +1,4 @@
-"""Both engines give the same rows, even if a worker is killed. Needs requirements-ray.txt."""
+"""Both engines give the same rows, even if a worker is killed. These tests need requirements-ray.txt."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ def table(tmp_path):
     return write(tmp_path / "table.csv", 600, bad=(77,))
 
 
-def test_both_engines_give_the_same_rows_with_a_worker_killed(tmp_path, table):
+def test_both_engines_give_the_same_rows_although_a_worker_is_killed(tmp_path, table):
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -49,7 +49,7 @@ def test_both_engines_give_the_same_rows_with_a_worker_killed(tmp_path, table):
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # Two words may have the same weight; all other names are equal.
+    # Names may differ where two words have the same weight.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 

@@ -86,7 +86,7 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
     assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
-    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # in the second part
+    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # it ends in the second part
     heads = found.heads()
     for name in ("top_weight", "entropy", "special_share"):  # the lists are ordered by [layer * n_heads + head]
         assert heads[name].to_numpy() == pytest.approx(np.stack(frame[name]).mean(axis=0), abs=1e-5)
@@ -125,7 +125,7 @@ def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
 
 def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
-    for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, in a folder each
+    for name in ("thesis.docx", ".hidden", "parts"):  # files of a user, each in its own folder
         (tmp_path / f"with {name}").mkdir()
         (tmp_path / f"with {name}" / name).write_text("mine")
     folder.mkdir()
@@ -195,7 +195,7 @@ def test_a_second_run_writes_only_missing_parts(made):
 
 
 @pytest.mark.parametrize("file", ["scan.json", "parts/part-000001.parquet", "rejects/part-000001.csv", "heads.csv"])
-def test_a_full_disk_is_told_in_words_and_the_same_command_goes_on(tmp_path, capsys, file):
+def test_a_full_disk_gives_a_message_and_the_same_command_continues(tmp_path, capsys, file):
     more = ["--target", "similarity=A bank."] if file == "heads.csv" else ["--part-rows", "4"]
     table, output, whole = write(tmp_path / "table.csv", 8, bad=(4, 5, 6, 7)), tmp_path / "scan", tmp_path / "whole"
     assert scan(table, whole, *more, "--max-rejects", "1") == 0
@@ -207,7 +207,7 @@ def test_a_full_disk_is_told_in_words_and_the_same_command_goes_on(tmp_path, cap
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "can't be written: File too large. Make room" in " ".join(capsys.readouterr().err.split())
     sizes = {path: path.stat().st_size for path in output.rglob("*") if path.is_file()}
-    assert sizes == {path: (whole / path.relative_to(output)).stat().st_size for path in sizes}  # nothing by half
+    assert sizes == {path: (whole / path.relative_to(output)).stat().st_size for path in sizes}  # no file is incomplete
     assert scan(table, output, *more, "--max-rejects", "1") == 0
     assert {path.name for path in output.rglob("*")} == {path.name for path in whole.rglob("*")}
 
@@ -250,7 +250,7 @@ def test_an_empty_table_is_a_finished_scan(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scan_continues_with_a_copy_of_its_encoder_and_not_with_a_changed_one(tmp_path, capsys):
+def test_a_scan_continues_with_a_copy_of_its_encoder_but_not_a_changed_one(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
@@ -369,7 +369,7 @@ def test_plain_text_is_searched_and_only_the_chosen_heads_are_measured(tmp_path,
 
 
 @pytest.mark.slow
-def test_sources_are_counted_as_by_pandas(made, tmp_path):
+def test_sources_match_counts_by_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

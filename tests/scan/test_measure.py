@@ -1,4 +1,4 @@
-"""The rows of a part equal the encoder's numbers for each sentence alone, in several families."""
+"""In several families, the rows of a part equal the numbers of each sentence when it is encoded alone."""
 
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ def test_every_number_equals_that_of_the_sentence_alone(encoder):
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_other_families_too(encoder_of, name):
-    """These have windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), or are shown only (XLNet)."""
+    """The families have windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), or are shown only (XLNet)."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -96,7 +96,7 @@ def test_senses_and_bad_rows(encoder):
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
 def test_a_text_that_gives_nan_is_rejected_and_the_others_are_measured(tmp_path, name, heads):
-    """One word's embedding is finite, but its sum over the dimensions isn't. XLNet is shown only."""
+    """The numbers of one word's embedding are finite, but their sum isn't. XLNet is only shown."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
@@ -128,7 +128,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """Yield for each occurrence how far it moves without each other word: plain cosines, with a pass for each."""
+    """Yield for each occurrence how far it moves without each other word, by plain cosines and one pass per word."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)

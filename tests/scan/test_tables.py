@@ -20,7 +20,7 @@ NAMES = ("sentence", "word", "sense")
 
 
 def written(path, rows=ROWS, newline="\n"):
-    """Write a table of these rows, of the path's kind, and return the path."""
+    """Write these rows in the format of the path's suffix, and return the path."""
     if path.suffix == ".csv":
         lines = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
         path.write_bytes(newline.join([",".join(NAMES), *lines]).encode())
@@ -41,7 +41,7 @@ def odd(tmp_path, name, data, searched=False):
 def test_every_format_gives_the_same_rows(tmp_path, kind):
     rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
-    # The last line of each row: the second has a line break in its sentence.
+    # Each number is the last line of a row. The second row has a line break in its sentence.
     assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
 
 
@@ -52,7 +52,7 @@ def test_any_line_end_and_a_byte_order_mark(tmp_path, newline):
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_a_folder_is_read_by_name_in_parts_of_one_file_each(tmp_path):
+def test_a_folder_is_read_in_order_and_no_part_has_two_files(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -112,7 +112,7 @@ def test_a_malformed_line_makes_only_its_row_unusable(tmp_path, broken):
 
 @pytest.mark.parametrize(("others", "n_bad"), [("The bank opened.,bank", 5700), ('"Well, a bank.","bank"', 2)])
 def test_each_line_inside_an_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
-    """The lines up to the next mark, or up to 131,072 characters, are rejected and counted."""
+    """The lines up to the next quotation mark, or up to 131,072 characters, are rejected and counted."""
     rows = odd(tmp_path, "table.csv", "sentence,word\n" + '"An open mark.,bank\n' + f"{others}\n" * 10_000)
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
@@ -176,7 +176,7 @@ def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
         list(read_rows(path))
-    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # without the column word
+    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # a search reads no column word
     pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
     assert [row[3:6] for row in read_rows(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)

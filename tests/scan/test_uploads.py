@@ -24,7 +24,7 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
     ],
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
-def test_each_limit_has_its_number_and_its_remedy(monkeypatch, suffix, data, variable, fits, words):
+def test_each_limit_is_refused_with_its_number_and_remedy(monkeypatch, suffix, data, variable, fits, words):
     """The table fits the limit exactly, and doesn't fit a limit lower by one."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS

@@ -34,7 +34,7 @@ SPLIT = {
 
 
 def tiny_table(*senses, words=("riverbank", "bank")):
-    """Return sentences for tiny encoders, with the senses' rows mixed."""
+    """Return a table of sentences for tiny encoders, with the rows in random order."""
     rows = [
         (sentence.replace("riverbank", word), word, sense)
         for word in words

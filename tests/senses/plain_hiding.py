@@ -1,9 +1,9 @@
-"""A second, plain implementation of hiding a word: transformers' own model with an attention function of this file.
+"""A second, plain implementation of hiding a word: the model of transformers with the attention function of this file.
 
-It runs in float64, with copies of one sentence that differ in what is hidden. It shares only the tokeniser and its words with the
-library. A choice that the definition leaves open is marked with "Read as".
+It runs in float64, with copies of one sentence that differ in what is hidden. It shares only the tokeniser and its words with
+the library. "Read as" marks a choice that the definition leaves open.
 
-    u           (d_model,) the word's unit vector, with nothing hidden; its sentence has m other words
+    u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
     hidden[w]   (m, d_model) u without word w: no piece of the word attends to a piece of w, in any head of any layer
     alone[w]    (m, d_model) u if the word attends only to w, to itself and to the special tokens
     way         the vector on which a share is measured: ((u without w) - u) . way / |way|^2
@@ -35,7 +35,7 @@ class Row:
     others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
     texts: list[str]
     named: list[int]  # the places in `others` of words that aren't punctuation
-    distance: list[int]  # of the named words, in words
+    distance: list[int]  # of each named word from the word, counted in words
     special: list[int]
     sense: str
 
@@ -49,7 +49,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """The instructions of the attention function, and the (weights, values) of each layer that it saw."""
+    """What the attention function must hide, and the (weights, values) that it saw in each layer."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
     strength: float  # 1: hidden; near 0: a small step in that direction, for first-order effects
@@ -90,12 +90,12 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
     if len(hiding.seen) != edges.shape[1]:
-        raise ValueError(f"{len(hiding.seen)} of {edges.shape[1]} layers were told what to hide.")
+        raise ValueError(f"{len(hiding.seen)} of {edges.shape[1]} layers called the attention function of this file.")
     return torch.stack(states, dim=1).numpy(), hiding
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return the hidden edges of a copy for each of `keys`: its positions are hidden from the word in all heads or in `heads`."""
+    """Return hidden edges: one copy for each item of `keys` hides these positions from the word, in all heads or in `heads`."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -112,7 +112,7 @@ def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return u with each of `keys` hidden: (len(keys), d_model)."""
+    """Return u with the positions of each item of `keys` hidden: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
@@ -153,29 +153,29 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return the signed share of each word; NaN without a way."""
+    """Return the signed share of each word, or NaN if the way has no length."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """Return the named word with the largest score; the first of equal ones."""
+    """Return the named word with the largest score. If several are equal, return the first."""
     return max(row.named, key=lambda w: scores[w])
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1); row and column 0: nothing hidden."""
+    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1). In row and column 0, nothing is hidden."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with word i of A and j of B hidden, and the largest with two others hidden."""
+    """Return the cosine with word i of A and word j of B hidden, and the largest cosine with two other words hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return the share of a word hidden in one head alone, (n_layers, n_heads). how: as in `run`."""
+    """Return a word's share if one head alone hides the word, for each head: (n_layers, n_heads). how: as in `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -190,7 +190,7 @@ def is_named(row: Row, share: np.ndarray) -> bool:
 
 
 def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
-    """Return the mean of a sense's vectors u (n_rows, d_model) over the rows `among`, and the mean of the other senses' means."""
+    """Return the mean of u (n_rows, d_model) over a sense's rows in `among`, and the mean of the other senses' means."""
     mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
     return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
 
@@ -204,7 +204,7 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
     """Return the nearest sense, the squared distance to its mean, and the distance within which 95 % of the rows are.
 
-    Read as: the quantile is over the rows of all senses of the word. If the sentence is the labelled row i, it counts too.
+    Read as: the quantile is over the rows of all senses of the word. A sentence that is the labelled row i counts too.
     """
 
     def squared(vector, sense, left_out):
@@ -217,7 +217,7 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
 
 
 def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yield each row i and two random halves of the others, five times."""
+    """Yield each row i five times, each time with two random halves of the other rows."""
     generator = np.random.default_rng(0)
     for i in range(len(senses)):
         for _ in range(5):
@@ -230,10 +230,10 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements a row: row, picked (a place among the others), way (the picking half's axis) and WHAT.
+    """Return ten judgements per row; columns: row, picked (a place in `others`), way (the picking half's axis) and WHAT.
 
     weight: how much the word attends to each other word, (m,) for each row. Every row has two or more other named words.
-    Read as: a sentence's sense is its label, not the nearest one.
+    Read as: a sentence's sense is its label, not the nearest sense.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -259,14 +259,14 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the named words at the smallest distance: one, or one on each side."""
+    """Return the named words at the smallest distance: one word, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the share of pairs of two senses (False) and of one sense (True) in which both sentences have a named word.
 
-    Read as: words are named on the way between the two sentences, over all pairs instead of random ones.
+    Read as: words are named on the way between the two sentences, over all pairs instead of random pairs.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -277,12 +277,15 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Return the number of sentences that move toward the other senses by t or more, and of those that move away by t or more."""
+    """Return how many sentences move toward the other senses by t or more, and how many move away by t or more."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the first t of .01, .02, ... with 20 sentences toward, from which on at most one moves away for eight toward."""
+    """Return the first t of .01, .02, ... from which on at most one sentence moves away for eight that move toward.
+
+    A t at which fewer than 20 sentences move toward doesn't count.
+    """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
     held = [t for at, (t, _) in enumerate(judged) if all(holds for _, holds in judged[at:])]
@@ -290,7 +293,7 @@ def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
 
 
 def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """Return the first-order share of a word hidden in one head alone, (n_layers, n_heads)."""
+    """Return a word's first-order share if one head alone hides the word, for each head: (n_layers, n_heads)."""
     ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
     return (ends[0] - ends[1]) / 2e-4
 
@@ -302,19 +305,19 @@ def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """Convert weights (..., n, n) to weights from the word to others (..., m): mean over its pieces, sum over the other's."""
+    """Return the word's weights to other words, (..., n, n) -> (..., m): mean over its rows, sum over each other's columns."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the word's weights, (n_layers, n_heads, m)."""
+    """Return the word's weights to the other words, (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Return scores (m,) of the ways without an axis. BERT only, because the norm needs the learned W_O."""
+    """Return the scores (m,) of the ways that need no axis. Only BERT is supported, because the norm needs the learned W_O."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -329,7 +332,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return the moves of u (m, d_model) by the ways that have an axis, as hiding has."""
+    """Return the moves of u (m, d_model) by the ways that are measured along an axis, as hiding is."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

@@ -1,4 +1,4 @@
-"""Two checkpoints are compared over many texts by plain means, a changed head is found, and other pairs are refused."""
+"""Means over many texts compare two checkpoints and find a changed head; encoders that can't be compared are refused."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the distance of two heads' rows on a text, without special tokens, from the model's own weights."""
+    """Return the mean distance between two heads' rows on a text, without special tokens, by the model's own weights."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
@@ -46,7 +46,7 @@ def test_means_and_intervals_match_plain_loops(encoders):
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
-def test_by_chance_counts_heads_paired_with_wrong_ones(encoders):
+def test_by_chance_counts_heads_paired_with_wrong_heads(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -105,7 +105,7 @@ def test_told_apart_gives_the_shortest_different_names(encoders, first, second, 
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
     nested = [replace(encoders["before"], name=name) for name in ("/runs/final", "/a/runs/final")]
-    assert told_apart(*nested)[1] == "a/runs/final"  # one path ends as the other
-    monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are of folders in it
+    assert told_apart(*nested)[1] == "a/runs/final"  # one path ends with the other
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are relative to this folder
     inside = [replace(encoders["before"], name=f"{run}/final") for run in ("first", "second")]
     assert told_apart(*inside) == ("first/final", "second/final")

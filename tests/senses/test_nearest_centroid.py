@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return every vector by its kind, from the trace of a single, unpadded sentence."""
+    """Return the vectors of each kind, from traces of single, unpadded sentences."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -184,7 +184,7 @@ def test_p_value_and_threshold_by_hand():
 
 
 @pytest.mark.slow
-def test_the_random_twin_has_other_weights_and_does_not_change_the_random_state(encoder):
+def test_the_random_twin_has_new_weights_and_keeps_the_random_state(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
     twin = random_twin(encoder)

@@ -1,4 +1,4 @@
-"""Labelled sentences are ranked by their distance from a vector, with ties, and for a real "bank" at each stage."""
+"""Labelled sentences are ranked by their distance from a vector. Ties and each stage of a real "bank" are tested."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,8 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_ranked_sentences_alternates_senses_at_equal_cosines_and_leaves_one_out():
+def test_ranked_sentences():
+    """At equal cosines senses alternate, and the sentence `but` is left out."""
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
@@ -21,7 +22,8 @@ def test_ranked_sentences_alternates_senses_at_equal_cosines_and_leaves_one_out(
 
 
 @pytest.mark.slow
-def test_stages_before_attention_in_the_sentence_and_with_a_word_hidden(encoder):
+def test_the_three_stages(encoder):
+    """The stages are the word before attention, in its sentence, and with another word hidden."""
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")
@@ -32,7 +34,7 @@ def test_stages_before_attention_in_the_sentence_and_with_a_word_hidden(encoder)
     states = ((0, word.sentence.hidden[0, 5]), (-1, word.sentence.hidden[-1, 5]), (-1, hidden))
     for found, (layer, vector) in zip(stages.values(), states):
         pd.testing.assert_frame_equal(found, ranked_sentences(labelled[0], labelled[1][:, layer], vector))
-    text = labelled[0]["sentence"].iloc[0]  # it isn't compared with itself
+    text = labelled[0]["sentence"].iloc[0]  # a sentence isn't compared with itself
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 

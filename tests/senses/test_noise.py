@@ -1,4 +1,4 @@
-"""The noise level matches plain loops, and meaningless labels give a level near one or none."""
+"""The noise level matches plain loops, and meaningless labels give no level or a level near 1."""
 
 import numpy as np
 import pandas as pd
@@ -39,10 +39,10 @@ def test_noise_matches_plain_loops(shift):
 def test_a_later_share_with_too_many_moves_away_raises_the_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    assert noise_level(largest, smallest, 1).level == 0.21  # 6 of 40 go away up to .20, though few do at .05
+    assert noise_level(largest, smallest, 1).level == 0.21  # from .06 to .20, 6 sentences move away for 40 toward
     smallest[5] = 0.0
-    assert noise_level(largest, smallest, 1).level == 0.01  # 5 of 40: one in eight
-    smallest[:3] = -0.5  # beyond .30 fewer than 20 sentences judge
+    assert noise_level(largest, smallest, 1).level == 0.01  # 5 sentences move away for 40 toward: one for eight
+    smallest[:3] = -0.5  # beyond .30, fewer than 20 sentences move toward, so nothing is judged
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
@@ -83,8 +83,8 @@ def test_noise_of_the_built_in_sentences(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_meaningless_labels_have_a_level_near_one_or_none(encoder):
-    """Measured: no level in any of eight shuffles of the labels, nor in four splits of each sense in two."""
+def test_meaningless_labels_have_no_level_below_0_7(encoder):
+    """When we measured, no shuffle of the labels (of eight) and no split of each sense into two (of four) had a level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):

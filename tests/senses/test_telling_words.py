@@ -42,7 +42,7 @@ def in_float64(encoder: Encoder) -> Encoder:
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare every number of the report's tables, except intervals, with the plain loops. heads: the table of heads too."""
+    """Compare every number of the report's tables, except intervals, with the plain loops. `heads` adds the table of heads."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):
@@ -115,7 +115,7 @@ def assert_heads(lines, share, values, groups):
 
 
 def rank_correlation(first, second) -> float:
-    """Return Spearman's correlation; NaN if all are equal."""
+    """Return Spearman's correlation, or NaN if all numbers of `first` are equal."""
     return np.nan if len(set(first)) == 1 else spearmanr(first, second).statistic
 
 
@@ -196,7 +196,7 @@ def interval(values):
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_the_interval_of_one_words_pairs():
+def test_the_interval_of_a_words_pairs():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -225,7 +225,8 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
     ]
 
 
-def test_a_single_word_has_no_interval_over_words_and_may_be_called_all(encoder_of):
+def test_a_single_word_that_is_called_all(encoder_of):
+    """A report on one word has no interval over words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -253,11 +254,11 @@ def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
     monkeypatch.setattr(word_rankings, "blank_token", lambda encoder: blank_token(wordless))
-    tried, find = [], projections.output_layer
+    calls, find = [], projections.output_layer
 
     def none_from_the_third_row_on(module, around):
-        tried.append(module)
-        return find(module, around) if len(tried) <= 2 * bare.n_layers else None
+        calls.append(module)
+        return find(module, around) if len(calls) <= 2 * bare.n_layers else None
 
     monkeypatch.setattr(projections, "output_layer", none_from_the_third_row_on)
     report = hidden_words(bare, tiny_table("water", "money"))
@@ -271,12 +272,12 @@ def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
     }.items():
         assert ways.loc[way].isna().all() and f"{way}: {why}" in report.reason
         ways = ways.drop(way)
-    assert len(tried) == 2 * bare.n_layers + 1
+    assert len(calls) == 2 * bare.n_layers + 1
     assert report.heads[["share", "low", "high", "leads"]].isna().all(axis=None)
     assert len(ways) == 4 and not ways.isna().any(axis=None) and not report.accuracy.isna().any(axis=None)
 
 
-def test_a_way_without_numbers_for_one_word_has_none_over_all(encoder_of):
+def test_a_way_without_numbers_for_one_word_has_none_over_all_words(encoder_of):
     tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
     first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
     lines = first.agreement.copy()

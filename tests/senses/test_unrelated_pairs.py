@@ -21,7 +21,7 @@ def test_pairs_are_drawn_as_defined():
     assert all(frame["word"][i] != frame["word"][j] for i, j in expected)
 
 
-def test_cosines_are_those_of_the_sentence_vectors(encoder):
+def test_cosines_equal_those_of_the_sentence_vectors(encoder):
     frame = labelled_sentences().groupby("word").head(1)[:3]
     report = unrelated_pairs(encoder, frame)
     assert len(report.pairs) == 1000 and list(report.pairs) == ["first", "second", "cosine"]
@@ -34,7 +34,7 @@ def test_cosines_are_those_of_the_sentence_vectors(encoder):
         assert cosine == pytest.approx(float(torch.nn.functional.cosine_similarity(*vectors, dim=0)), abs=1e-5)
 
 
-def test_percentile_counts_half_of_the_equal_ones():
+def test_percentile_counts_half_of_the_equal_cosines():
     report = UnrelatedPairs(pd.DataFrame({"cosine": [0.7, 0.1, 0.2, 0.2]}))
     assert report.cosines.tolist() == [0.1, 0.2, 0.2, 0.7] and report.median == pytest.approx(0.2)
     assert [report.percentile(value) for value in (0.0, 0.1, 0.2, 0.25, 0.9)] == [0, 0.125, 0.5, 0.75, 1]

@@ -10,7 +10,7 @@ from selfattn.senses import head_profiles, what_heads_do
 def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkeypatch):
     monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
-    ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the largest three and the middle
+    ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the three largest and the middle weights
     assert len(ranks) > 3
     found = head_profiles(encoder, frame)
     assert found.n == len(frame) and len(found.sentences) == len(ranks) * 72 and len(found.patterns) == 72

@@ -1,4 +1,4 @@
-"""The ways to rank words match plain transformers in every family, and the plain loops in the families that these support."""
+"""The ways to rank words match plain transformers in every family, and plain_hiding.py in the families that it supports."""
 
 import pytest
 import torch
@@ -12,13 +12,13 @@ from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
 
 TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
-# Their norms stay in single precision, so finite differences are rough.
+# The norms of these families stay in single precision, so finite differences are rough.
 SINGLE = ["ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)"]
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
 
 
 def ranked(encoder):
-    """Return "riverbank", the sentence's other words, the word's last unit vector, and its moves by each way, (m, d_model)."""
+    """Return the word "riverbank", the positions of other words, and the unit vector and moves (m, d_model) of "riverbank"."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -53,7 +53,7 @@ def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, chec
     word, groups, unit, moves = ranked(encoder)
     inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
     model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
-    for at in (4, len(groups) - 4):  # the second has several pieces
+    for at in (4, len(groups) - 4):  # the second word has several pieces
         zeroed = plainly(model, inputs, word, groups[at])
         torch.testing.assert_close(moves["value zeroing"][at], zeroed - unit, atol=1e-5, rtol=0)
         ids = inputs["input_ids"].clone()
@@ -76,7 +76,7 @@ def test_the_gradient_is_hiding_to_first_order(encoder_of, checkpoint, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
+def test_weights_x_v_uses_the_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions
@@ -92,7 +92,7 @@ def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
 
 
 def test_a_text_that_gives_nan_does_not_disable_a_way(overflowing):
-    """It is an error of the row, which the report rejects."""
+    """NaN is an error of the row, and the report rejects this row."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)
