@@ -45,7 +45,7 @@ def other_weights(passage: Encoding) -> Panel | None:
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """The panel of the heads' effects removed one at a time, beside `together`, the effect of removing all at once.
+    """The panel of each head's effect when removed alone, compared with `together`, the effect of removing all at once.
 
     heads: tidy_tables.heads_frame with columns effect and control.
     """

@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """The data of a sentence's words. Below the level the word with the largest number is the "leader"."""
+    """The data of a sentence's words. If no word reaches the level, the one with the largest number is the "leader"."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:
