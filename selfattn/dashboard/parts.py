@@ -12,7 +12,7 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and again, alone, after each st.rerun([key, ...]) in a callback."""
+    """Call `show` now, and call it again without the rest of the page after each st.rerun([key, ...]) in a callback."""
     record = this_page()
 
     def part() -> None:
@@ -21,7 +21,7 @@ def show_part(key: str, show: Callable[[], None]) -> None:
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
-        again = copy.copy(record)  # without its figures: "Download" reruns the whole page
+        again = copy.copy(record)  # it needs no copy of the figures, because "Download" reruns the complete page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):
