@@ -54,7 +54,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """The panel that compares the most attended word with the most telling one, or why there is none."""
+    """The panel that compares the most attended word with the most telling word, or the reason why there is no panel."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -62,7 +62,7 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """The panel of other weights for the same context, or why there is none."""
+    """The panel of other weights for the same context, or the reason why there is no panel."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
     return found or "No other row of weights was found here: the text has too few tokens."

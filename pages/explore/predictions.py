@@ -110,7 +110,7 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Keep a choice made in a figure in the address. The index comes from a browser: ignore one out of range."""
+    """Keep a figure's choice in the address. The index comes from a browser: ignore it if it is out of range."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
@@ -178,7 +178,7 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """Show every word's tag; ask about a tag of one word."""
+    """Show every word's tag, and ask about one tag of one word."""
     head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
     words, tags = _labels_or_stop(sentence), head.tags(sentence)

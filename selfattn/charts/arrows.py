@@ -29,7 +29,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         turn=_turns(frame["x"], frame["y"]),
         strong=frame["kind"] == strong,
         label=_shared_tips(frame),
-    ).sort_values("strong")  # draw the strong arrow last, so that an equal one doesn't cover it
+    ).sort_values("strong")  # draw the strong arrow last, so that an equal arrow doesn't cover it
     domain = {"domain": _square(frame), "nice": False}
     origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
     tip = {"x": field("x1"), "y": field("y1")}
@@ -101,7 +101,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """The labels. Arrows that end at one point share one label, so that no label covers another."""
+    """The labels. Arrows that end at the same point share a label, so that no label covers another."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

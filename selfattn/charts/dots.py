@@ -1,4 +1,4 @@
-"""Draw dots with their 95 % intervals on one scale, in groups with headings, beside a dashed line for guessing."""
+"""Draw dots with their 95 % intervals on one scale, in groups with headings, with a dashed line for guessing."""
 
 from collections.abc import Iterable, Sequence
 

@@ -91,7 +91,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
-# Right-to-left text in a left-to-right line: without isolates, a number beside a Hebrew word changes its place.
+# Right-to-left text in a left-to-right line: without isolates, a number next to a Hebrew word changes its place.
 # https://www.w3.org/TR/string-meta/, UAX #9.
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"

@@ -49,7 +49,7 @@ class Shown:
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """The word (side, number) whose heads are shown: hidden by the visitor, else the leading one with the larger share."""
+        """The word (side, number) whose heads are shown: a hidden word, else the leading word with the larger share."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)

@@ -44,7 +44,7 @@ def panel_of(
     hidden: Hidden = (None, None),
     guess: bool = False,
 ) -> Panel:
-    """Return the pair's panel. Its heads are by gradient until `complete` has run them, which takes most of the time.
+    """Return the pair's panel. Until `complete` has run the heads, which takes longest, their shares are by gradient.
 
     hidden: more words whose heads are run. guess: as in `put_together`.
     """

@@ -65,7 +65,7 @@ def current_encoder() -> Encoder:
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """Show in the sidebar what the encoder is, and in its popover where it runs."""
+    """Show the encoder's size and device in the popover under its picker, and what is special about it in the sidebar."""
     page = this_page()
     page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
     page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
@@ -191,7 +191,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may have an encoder's full name; the picker, and with it the address, has the short one.
+    # A link may have an encoder's full name; the picker and the address have the short name.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])

@@ -109,9 +109,9 @@ def show_panel(
 ) -> None:
     """Show a panel: its live figure, or its finding and picture; then its method. Offer the panel in "Download".
 
-    A click in a map of all heads chooses the page's head. key: for a picture that stays while others come and go, or a live
-    figure whose data change (without it, the old figure stays below the new one until the run ends). choose, states: as in
-    `show_live`. first: "Download" lists it before all others. method: True to show how it was measured.
+    A click in a map of all heads chooses the page's head. key: for a picture that stays while other pictures come and go, or a
+    live figure whose data change (without a key, the old figure stays below the new figure until the run ends). choose, states:
+    as in `show_live`. first: "Download" lists the panel before all others. method: True to show how it was measured.
     """
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")

@@ -16,7 +16,7 @@ def show_part(key: str, show: Callable[[], None]) -> None:
     record = this_page()
 
     def part() -> None:
-        # Each run has a container for progress: a part can fill only its own, and adding one later would remount all below.
+        # Each run has a container for progress. A part can fill only its own; adding one later would remount all elements below.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             show()

@@ -23,7 +23,7 @@ FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])
 def beyond_localhost() -> bool:
     """True if others can connect: the server listens to other machines, or allows another host name.
 
-    The name counts because a server behind a proxy on the same machine listens on localhost.
+    Host names are checked because a server behind a proxy on the same machine listens on localhost only.
     """
     names = st.get_option("server.allowedHosts")  # empty: any name is allowed
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
@@ -92,7 +92,7 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """True if a link may load this encoder without a question: the bundled one and the operator's, in their own revisions."""
+    """True if a link may load this encoder without a question: a bundled encoder, or the operator's in its revision."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))

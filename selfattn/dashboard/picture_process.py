@@ -42,7 +42,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
     try:
         return _submit(draw, how, what, options, LONGEST).result()
     except BrokenProcessPool:
-        if time.monotonic() - begun < LONGEST:  # the process was already dead, and nobody had noticed
+        if time.monotonic() - begun < LONGEST:  # the process had ended before this picture: try again
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(

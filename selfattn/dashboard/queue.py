@@ -76,8 +76,8 @@ _pages = _Pages(max(1, _CORES - 1))
 def costly_slot() -> Iterator[Callable[[], None]]:
     """Hold a place for costly work. While others hold all places, wait; after PATIENCE the page says so.
 
-    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. It ends
-    the waiting too. A thread that holds a place doesn't take a second: it might wait for itself.
+    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. Waiting
+    ends for such a visitor too. A thread that holds a place doesn't take a second one: it might wait for itself.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -156,8 +156,8 @@ def alone() -> bool:
 def threads_for(work: int) -> Iterator[None]:
     """Give a pass of this much work (tokens x layers x d_model) one thread, or a large pass its share of the cores.
 
-    If every page used all cores, their threads would wait for one another: fifty visitors on two cores waited a third longer,
-    and used more processor time.
+    If every page used all cores, their threads would wait for one another: on two cores, fifty visitors waited a third
+    longer, and used more processor time.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -169,7 +169,7 @@ def threads_for(work: int) -> Iterator[None]:
 
 
 def stop_if_superseded() -> None:
-    """End this run if a newer one has replaced it, or if its visitor has left."""
-    # At any read of the session's state, Streamlit ends a script run that a newer one has replaced.
+    """End this run if a newer run has replaced it, or if its visitor has left."""
+    # Whenever the session's state is read, Streamlit ends a script run that a newer run has replaced.
     if this_session() is not None:
         RECORD.get()

@@ -40,7 +40,7 @@ def show_stored_figure() -> Any:
 
 
 def check_stored_figure(place: Any, record: Any) -> None:
-    """Warn if the page's live figure differs from the stored one in its encoder, sentences, finding or shares."""
+    """Warn if the page's live figure differs from the stored figure in its encoder, sentences, finding or shares."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
         place.warning("The figure that was shown while the encoder was loaded is not the one that is computed now.")

@@ -57,7 +57,7 @@ class ChosenHead:
     head: Head
     chosen_with: float  # the head's accuracy on the half that chose it; too high, because it was chosen there
     accuracy: float  # on the other half
-    p_value: float  # the probability that coin flips are right at least as often there (binomial, one-sided)
+    p_value: float  # the probability that coin flips are right at least as often (binomial, one-sided)
     position_only: float  # the head's accuracy on the other half, if it attended by distance alone
     n: int  # sentences in the other half
     luck: float  # the best of all heads' accuracy by luck on the choosing half (95th percentile)

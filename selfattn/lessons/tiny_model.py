@@ -159,7 +159,7 @@ def layers(width: int = 8) -> pd.DataFrame:
 
 
 def without_edge() -> Tensor:
-    """A mask (7, 7) that forbids one weight: of [CLS] on position 4."""
+    """A mask (7, 7) that forbids one weight: that of [CLS] on position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[CLS, TARGET_POSITION] = False
     return mask

@@ -71,7 +71,7 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """The panel of the best head's accuracy on the sentences that chose it, on new ones, and by luck."""
+    """The panel of the best head's accuracy on the sentences that chose it, on new sentences, and by luck."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))

@@ -93,7 +93,7 @@ def measured(
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """The word (side, number) with the largest share in A, and that in B; the one with the larger share comes first."""
+    """The words (side, number) with the largest shares in A and in B; the word with the larger share comes first."""
     at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
     return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
 

@@ -227,7 +227,7 @@ def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
 
 
 def layers(report: SeparationReport) -> Panel:
-    """The panel of the share of sentences whose nearest sense is the right one, after each layer."""
+    """The panel of the share of sentences whose nearest sense is right, after each layer."""
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""

@@ -145,7 +145,7 @@ class Scene:
     words: Sequence[str] = ()
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
-    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last is the sum of those before
+    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last vector is the sum of the others
     asks: int = -1  # the word whose query it is
     lit: int = -1  # the row lit before the pointer moves
     hidden: int = -1  # the word that is hidden

@@ -128,7 +128,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The panel of every word's differences; its finding is about a word other than the one at index `at`."""
+    """The panel of every word's differences; its finding is about a word other than that at index `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""

@@ -29,7 +29,7 @@ SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
-    """Show which word brings the sense in. Without a stored report, offer a button that computes one."""
+    """Show which word brings the sense in. If no report is stored, offer a button to compute it."""
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
         return

@@ -86,7 +86,7 @@ class KernelView extends View {
     flag(this.body, { coded: this.code });
   }
 
-  /** Show both sentences, or one and a switch. */
+  /** Show both sentences, or one sentence and a switch. */
   layOut() {
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;

@@ -1,4 +1,4 @@
-/* The lessons' stage: one picture for all stops. Parts that two stops share move. stage.schema.json describes the data. */
+/* The lessons' stage: one picture for all stops. Parts that two stops share move to their new places. stage.schema.json describes the data. */
 
 const BAR = 100; // pixels of a column of bars
 const STEP = 110; // ms between rows, so that an answer appears word by word

@@ -337,7 +337,7 @@ function headsPart(view) {
   return { node, paint };
 }
 
-/** The weights of the head under the pointer, else of the chosen one. */
+/** The weights of the head under the pointer, else of the chosen head. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));

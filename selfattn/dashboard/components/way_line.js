@@ -6,7 +6,7 @@ const ROW = 66; // pixels: if A and B would overlap, B moves to another row
 const DOT = 6; // radius
 const TENTHS = 10; // ticks of the gap
 
-/** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
+/** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
   const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
   const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
