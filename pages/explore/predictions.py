@@ -303,7 +303,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Run `explain` through the cache, and the chosen head too. long: sentence by sentence first. words: None: all words."""
+    """Return `explain`'s cached result, with the chosen head run too. long: sentences before words. words: None for all."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -27,7 +27,7 @@ def dots(
 
     frame: group ("": no heading), label, series ("" if there is only one), value (a share), low, high (NaN: no interval), in the
     order drawn. guess: the dashed line's name and value. domain: the ends of the axis. marked: labels in teal, if there is one
-    series. width: pixels; None, the width of the container.
+    series. width: pixels; None: the width of the container.
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}

@@ -231,7 +231,7 @@ def arc(sheet: Sheet, x: float, x2: float, y: float, height: float, color: str, 
 
 @dataclass(frozen=True)
 class Scale:
-    """Convert places on the line to pixels."""
+    """A scale that converts places on the line to pixels."""
 
     low: float
     high: float

@@ -20,7 +20,7 @@ def difference_bars(
     """Bars of first minus second, to the right if above 0, in the colours of the map's extremes. The largest has a bold label.
 
     frame: label, first, second, difference. names: of the two encoders. places: decimals of the numbers. width: pixels;
-    None, the width of the container.
+    None: the width of the container.
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

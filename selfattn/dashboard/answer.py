@@ -152,7 +152,7 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
 
 
 def _own_rows(word: str) -> pd.DataFrame | None:
-    """The word's rows of the visitor's own table; None if it has no rows for the word, or no senses."""
+    """The rows about a word in the visitor's table; None if there are none, or if the table has no senses."""
     _, table, *_ = session.TABLE_READ.get()
     if table is None or not {"sentence", "word", "sense"} <= {*table}:
         return None
@@ -200,7 +200,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 def _heads_of_word(
     encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool
 ) -> HeadsOfWord:
-    """Return a word's heads: run if `run` is set or they were run before, else by gradient."""
+    """Return the shares of a word's heads: exact if `run` is set or the heads were run before, else by gradient."""
     labels = None if found.senses is None else labels_key(encoder, pair.word)
     key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

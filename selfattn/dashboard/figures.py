@@ -50,7 +50,7 @@ class Page:
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
-    address: dict[str, str | None] = field(default_factory=dict)  # its address's parameters that no widget binds
+    address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
     later: list[Callable[[], None]] = field(default_factory=list)  # draw less urgent elements after the pictures
 
 

@@ -13,7 +13,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
 DIGITS = 8  # hexadecimal digits of the sha256 that identifies an encoder
-OLDER = {"content": "digest", "second_content": "second_digest"}  # older links: of the weights alone
+OLDER = {"content": "digest", "second_content": "second_digest"}  # names in older links, which digest weights only
 REMEDY = "Choose something else, or ask whoever made the link."
 OLD_LINK = "The link is an older one and identifies its encoder by the weights. They are the same (their sha256"
 LEFT_OPEN = "Whether configuration and tokeniser are the same too, it doesn't say."

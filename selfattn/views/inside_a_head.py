@@ -44,7 +44,7 @@ class Followed:
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
-    position: int  # the token's
+    position: int  # of the token
     steps: HeadSteps
     real: AttentionTrace  # without changes
     trace: AttentionTrace  # `real`, or a trace with changed steps

@@ -24,7 +24,7 @@ class QueryRow:
     query: int  # the position of the query's token; -1 (and `first` too) if the query is none of the tokens
     name: str = ""  # "A" or "B"
     first: int = 0  # the token of the trace's first row
-    special: tuple[bool, ...] = ()  # n, or (): no token is special
+    special: tuple[bool, ...] = ()  # one per token; () if no token is special
     word: tuple[int, ...] = ()  # the positions of the word that the page is about
     text: str = ""  # the query's name, if it is none of the tokens
 

@@ -24,7 +24,8 @@ SHOWN = 12  # sentences from each end of the ranking: together, every sentence o
 DEEPEST = 0.4  # the share with the deepest tint
 WRITTEN = 0.05  # the smallest share printed if there are too few sentences for a noise level
 FEW_WORDS = 10  # an interval over fewer words says little
-ENOUGH, LEFT = 0.8, 0.5  # of all words' gain over guessing: the word alone keeps ENOUGH, hiding it loses LEFT
+# Shares of all words' gain over guessing. A word is enough if it alone keeps ENOUGH; it is needed if hiding it loses LEFT.
+ENOUGH, LEFT = 0.8, 0.5
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed, and not enough either",
@@ -32,7 +33,8 @@ CARRIES = {
     (False, False): "needed and not enough",
 }
 LABELS = ("the most telling word", "any other word")
-JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")  # drawn of WHAT
+# The rows of WHAT that are drawn.
+JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
 INTERVALS = "Lines: 95 % intervals"
 NONE: Mapping = MappingProxyType({})
 

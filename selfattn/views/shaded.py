@@ -34,7 +34,7 @@ def shaded_data(
     """The data by shaded.schema.json, without its key.
 
     frame: tidy_tables.shaded_frame or explained_words_frame; its first column has the keys of `said`. said: the line above each
-    sentence. open: the label of a click on a row; "": a click does nothing. headings: a heading above some rows.
+    sentence. open: says what a click on a row does; "" if it does nothing. headings: a heading above some rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {

@@ -31,7 +31,7 @@ class Column:
     name: str  # the same at each stop that shows the column
     title: str
     values: Tensor  # (n, m), drawn as cells, or (n,), as bars
-    ends: Ends | None = None  # the shortest scale of the bars; SHARE: bars are shares of 1; None: cells
+    ends: Ends | None = None  # the bars' scale reaches at least to these; SHARE: bars are shares of 1; None: cells
     shape: str = ""
     above: tuple[str, Tensor] | None = None  # the matrix, or the query, that the numbers are computed with
     foot: tuple[str, Tensor] | None = None  # name and numbers (m,) of the column's sum
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def reach(self) -> list[float]:
-        """The ends of the bars, wide enough for the largest."""
+        """The ends of the bars' scale, wide enough for all numbers."""
         finite = self.values[self.values.isfinite()].tolist()
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
@@ -146,9 +146,9 @@ class Scene:
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
     sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last vector is the sum of the others
-    asks: int = -1  # the word whose query it is
-    lit: int = -1  # the row lit before the pointer moves
-    hidden: int = -1  # the word that is hidden
+    asks: int = -1  # the index of the word that has the query
+    lit: int = -1  # the row that is lit until the pointer moves
+    hidden: int = -1  # the index of the hidden word
     lines: Sequence[str] = ()  # each word's arithmetic
     sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
     note: str = ""

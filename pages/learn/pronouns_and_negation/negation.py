@@ -100,7 +100,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """The negated word's weight on its negator, and on that place in the plain sentence: (2, n_layers, n_heads).
+    """The negated word's weight on its negator, and on the word at that place in the plain sentence: (2, n_layers, n_heads).
 
     Raises ValueError if a word is missing.
     """

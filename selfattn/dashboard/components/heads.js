@@ -1,6 +1,6 @@
 /* All heads, layers x heads, as coloured cells or small maps; one is chosen. heads.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. A chosen head is sent as the trigger "head": its number, layer by layer. */
+/** Called by Streamlit for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }

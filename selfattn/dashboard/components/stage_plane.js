@@ -3,7 +3,7 @@
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units of the drawing
 
-/** The plane. draw(old, duration) moves the marks from the former data `old`; null: draw them where they are. */
+/** The plane. draw(old, duration) moves the marks from their places in the data `old`; null: it draws them in place. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);

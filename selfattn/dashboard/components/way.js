@@ -348,7 +348,7 @@ function readsPart(view) {
     const { word, heads: about, sides } = view.data;
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
-    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else no word is hidden, and both sentences are shown
+    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else no word is in question, and both lists are shown
     assign(badge, "hidden", one ? null : "");
     assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
