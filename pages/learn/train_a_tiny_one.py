@@ -111,7 +111,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, data: tiny_model.Samples) -> None:
-    """Show the model's answers to the first sentence, the first positive one, and the visitor's."""
+    """Show the model's answers to the first sentence, to the first positive sentence, and to the visitor's sentence."""
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())

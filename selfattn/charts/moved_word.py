@@ -1,6 +1,6 @@
 """Draw two sentences, and how their word moves when another is hidden: the parts of charts/way.py and charts/share.py.
 
-They draw the data of the component `way` (dashboard/components/way.schema.json), and so show the same numbers as the page.
+These parts draw the data of the component `way` (dashboard/components/way.schema.json), and so show the same numbers as the page.
 """
 
 import math

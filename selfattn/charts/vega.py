@@ -86,7 +86,8 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        if len(part) == 1 and part.get("expr") in ("width", "height"):  # in a part: the complete figure's
+        # Inside a part, these would mean the width and height of the complete figure.
+        if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
 

@@ -168,7 +168,7 @@ def _built_in() -> dict[str, pd.DataFrame]:
 
 
 def answer_key(encoder: Encoder, pair: Pair, way: str) -> Hashable:
-    """Return what identifies an answer."""
+    """Return the key that identifies a pair's answer."""
     return encoder_key(encoder), pair.key, way
 
 

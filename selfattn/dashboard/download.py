@@ -53,7 +53,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
 
 def _warn_of_missing_fonts(*drawn: Any) -> None:
-    """Name the characters of a PNG's spec and texts that no font has, and the remedy."""
+    """Warn of characters in a PNG's spec and texts that no font has, and name the remedy."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):

@@ -65,7 +65,7 @@ def for_visitors(text: str, name: str = "") -> str:
 
 @functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern of these folders and those that every server uses, both as written and resolved, each followed by a slash."""
+    """A pattern of these folders and the folders that every server uses, as written and resolved, with the slash after them."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))

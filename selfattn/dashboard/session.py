@@ -79,7 +79,7 @@ RECORD = Key("page_record", "the record of this run of a page")
 MENU = Key("menu", "the pages of the menu, built once")
 
 # The main view.
-WAY = Key("way", "the way that shares are parts of: between the senses, or between the two sentences")
+WAY = Key("way", "the way of which shares are parts: between the senses, or between the two sentences")
 HIDDEN = Key("hidden", "the answer's key; the number of the word that the visitor hides in A, and in B", (None, None))
 GUESS = Key(
     "guessed", '"asked" while the page asks for a guess; then the guessed word\'s sentence and number; False: given up'

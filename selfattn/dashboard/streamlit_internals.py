@@ -92,9 +92,9 @@ def run_part_next(key: str) -> None:
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a file that was made for a download until HELD newer ones exist.
 
-    Streamlit stores the result of a download button's callable for no session: the second page run that ends on the server,
-    any visitor's, removes the file. With many visitors that often happens before the browser has fetched it, and the download
-    ends in a 404. The callables came with streamlit/streamlit#12942; no issue was found about the files that vanish.
+    Streamlit stores the result of a download button's callable without a session, and the second page run to end after that,
+    of any visitor, removes the file. With many visitors that often happens before the browser has fetched the file, and the
+    download ends in a 404. The callables came with streamlit/streamlit#12942; no issue was found about the files that vanish.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # acts as a visitor who never leaves
         # The same bytes, kind and name give the file that Streamlit stores a moment later.

@@ -31,7 +31,7 @@ from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence for a real head
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # pixels: beside a picture in a window of 1440, below it in one of 800
+BESIDE = 352  # pixels of the text: beside a picture in a window of 1440, below the picture in a window of 800
 ROOM, FITS = 280, 28  # pixels: a map with another map at its side; the smallest cell with room for its number
 MOST_TOKENS = 64  # tokens of a lesson's map, at most
 
@@ -204,7 +204,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """The typed numbers, (d,) in float64. If their count differs from the published numbers', say so and return those."""
+    """The typed numbers, (d,) in float64. If there are more or fewer than published, say so and return the published."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:

@@ -94,7 +94,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """The panel of the kernel's weights on random queries and keys, and their difference to torch's."""
+    """The panel of the kernel's weights on random queries and keys, and how they differ from torch's weights."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
     maps = {"the kernel's weights": (own, "weights"), "their difference to torch's": (difference, "signed")}

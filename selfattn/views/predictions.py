@@ -28,7 +28,7 @@ from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 TOP = 10  # words that are listed for a gap
-FLOOR = 0.1  # of the largest single effect: if hiding all words changes a score less than this, they don't raise it
+FLOOR = 0.1  # of the largest single effect: if hiding all words changes a score less, the words don't raise it
 QUOTED = 70  # characters of a sentence in a finding, at most
 OUTSIDE = "O"  # the tag of a word without an entity, in the BIO scheme
 

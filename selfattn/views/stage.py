@@ -92,7 +92,7 @@ class Mark:
     at: Point
     origin: Point | None = None
     kind: str = ""  # "ink", "a", "b", "minus", "chain"
-    width: float = 0.0  # an arrow's, 0 to 1
+    width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
     before: tuple[Point | None, Point] | None = None  # origin and place before the question is answered
     asked: bool = False  # absent until the question is answered

@@ -99,7 +99,7 @@ def way_data(
     reason: str,
     head: Head,
 ) -> dict[str, Any]:
-    """All data that the browser needs. heads: those of each word whose heads are known. named: the words named in A and in B.
+    """All data that the browser needs. heads: the known heads, word by word. named: the words named in A and in B.
 
     level: the noise level; NaN if there is none. reason: why heads have no shares.
     """

@@ -1,7 +1,7 @@
 /* Strips of coloured cells, and numbers with bars, on scales that both sentences share. */
 
 const LEVELS = 16; // depths of colour
-const FEW = 4; // a strip of at most so many numbers prints them
+const FEW = 4; // a strip with at most this many numbers prints them
 
 /** A printed number; "<0.0001" is 0. */
 function read(text) {
