@@ -1,6 +1,6 @@
-"""Configures the page and its navigation in three sections; loads no data and no model.
+"""Configure the page and its navigation in three sections; load no data and no model.
 
-`streamlit run app.py` serves `app` below; each visitor's run of this file calls `show`.
+`streamlit run app.py` serves `app` below. Each run of this file for a visitor calls `show`.
 """
 
 import importlib
@@ -32,15 +32,15 @@ def show() -> None:
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         "input,textarea{unicode-bidi:plaintext}"  # for right-to-left sentences while they are typed
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # The popover of the visitor's own sentences looks like a chosen example.
+        # The popover's button for the visitor's own sentences looks like the button of a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
-        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # else the links break its words
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # or the links break its words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # A picture that is wider than its room shrinks; buttons in a row wrap.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
-        ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text of 512 tokens
+        ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
         # Two encoders: two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
         # All heads: a line between steps, and the chosen head's name in a frame as in the map.
@@ -60,13 +60,13 @@ def show() -> None:
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    if session.MENU.get() is None:  # build it once per visitor: it looks up every page's file
+    if session.MENU.get() is None:  # build the menu once per visitor, because it looks up every page's file
         session.MENU.set(menu())
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = entry_at(page.url_path)
-    # Transient elements get their own container, so that the rest keeps its place: fields keep their focus, and charts
-    # aren't redrawn.
+    # Transient elements have a separate container, so that the other elements keep their places: fields keep their focus, and
+    # charts aren't redrawn.
     news = st.container(key="news")
     with news:
         stored = None if page.url_path or loaded() else show_stored_figure()
@@ -101,7 +101,7 @@ def show() -> None:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """Run when the server starts: begin to import torch, which takes seconds, before the first visitor comes."""
+    """When the server starts, begin to import torch, which takes seconds, before the first visitor comes."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()

@@ -58,7 +58,7 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 
 
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
-    """Show the largest errors in one line and by layer, and offer those of all heads as a CSV."""
+    """Show the largest errors in one line and by layer, and offer the errors of all heads as a CSV file."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")

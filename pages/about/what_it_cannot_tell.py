@@ -26,12 +26,12 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views import limits, senses
 
 T = TypeVar("T")
-WORDS, PER_SENSE = 3, 4  # labelled words, and sentences a sense, that are measured if nothing is stored
+WORDS, PER_SENSE = 3, 4  # if nothing is stored: the number of labelled words to measure, and of sentences per sense
 PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """The stored report, or one computed now over a few sentences of a few words."""
+    """The stored report, or a report computed now over a few sentences of a few words."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -54,7 +54,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """The panel that compares the most attended word with the most telling one, or why there is none."""
+    """The panel that compares the most attended word with the most telling word, or the reason why there is no panel."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -62,21 +62,21 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """The panel of other weights for the same context, or why there is none."""
+    """The panel of other weights for the same context, or the reason why there is no panel."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
     return found or "No other row of weights was found here: the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:
-    """The panel of attention's gain, with the head outlined that gains most."""
+    """The panel of attention's gain, with an outline around the head that gains most."""
     report = stored_or_few(SeparationReport, encoder, separation)
     best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
     return senses.adds(report, best)
 
 
 def lucky_head(encoder: Encoder) -> Panel:
-    """The panel of the best head on the pronoun sentences."""
+    """The panel of the head that is best on the pronoun sentences."""
     return limits.lucky_head(stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")[0])
 
 
@@ -113,7 +113,7 @@ for place, (title, make) in enumerate(asked.items()):
         st.markdown(f"#### {title}")
         try:
             shown = make(encoder)
-        except ValueError as error:  # the encoder can't read a text, or too few of them
+        except ValueError as error:  # the encoder can't read a text, or can read too few texts
             shown = f"There is no counter-example of this encoder: {error}"
         if isinstance(shown, str):
             say(shown)

@@ -1,4 +1,4 @@
-"""Show every head's map for one sentence, how the chosen head computes a row, and its habit over many sentences."""
+"""Show every head's map for one sentence, how the chosen head computes a row, and what the head does over many sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 
 
 def step(number: int, text: str) -> None:
-    """Head a step of the page, in Markdown."""
+    """Show the heading of a step of the page, in Markdown."""
     st.subheader(f":blue-badge[{number}] {text}", anchor=False)
 
 
@@ -47,7 +47,7 @@ def segments(page: Page) -> PlacedWord:
     pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
-    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # A comes first, so its places do
+    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # the places in A come first, as A does
 
 
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
@@ -58,7 +58,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
-    # Two segments are one text, so there is no second text to compare with.
+    # If A and B are two segments of one text, there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
     if (asked := linked(session.MEASURE)) in labels:  # an older link
@@ -98,7 +98,7 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show the chosen head's habit over the labelled sentences, or, without a stored report, in this sentence."""
+    """Show what the chosen head does over the labelled sentences, or, if no report is stored, in this sentence."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:
@@ -114,7 +114,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Show a sentence as A, a sentence of the word's other sense as B, and the same head. at: the row, from a browser."""
+    """Show a sentence as A, a sentence of the word's other sense as B, and this head. at: the row, from a browser."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]

@@ -1,4 +1,4 @@
-"""Show an encoder's own answer (a class, a score, a cosine, a tag, a word in a gap), and the words and heads it rests on."""
+"""Show an encoder's own answer (a class, a score, a cosine, a tag, a word in a gap), and the words and heads behind it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -45,11 +45,11 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """Draw the pickers and the answer; return the questions, one a text. Without an answer, say why and end the page."""
+    """Draw the pickers and the answer; return the questions, one per text. If there is no answer, say why and end the page."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
-        session.ASKED.set(first)  # the visitor hasn't chosen: follow the encoder to what it was trained for
+        session.ASKED.set(first)  # the visitor hasn't chosen a kind: ask what this encoder was trained for
     previous.set(first)
     with this_page().beside:
         names = {kind: name for kind, (name, *_) in KINDS.items()}
@@ -58,7 +58,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
     _, label, ask = KINDS[kind]
     try:
         questions = ask(encoder, _field(label, FIRST.first, session.A))
-    except TextError as error:  # the text is too long, or has a gap already
+    except TextError as error:  # the text is too long, or already has a gap
         show_error(error)
         st.stop()
     if questions[0].answer:
@@ -70,7 +70,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 
 def _field(label: str, first: str, key: session.Key) -> str:
-    """Draw a text area: a field of one line would join pasted lines."""
+    """Draw a text area, because a one-line field would join pasted lines."""
     return this_page().own.text_area(label, first, key=key, bind="query-params", width=350, height=90)
 
 
@@ -98,9 +98,9 @@ def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option that the address names, or None; warn if the link names another one.
+    """Return the index of the option that the address names, or None; warn if the link names a missing option.
 
-    shown: what the page shows instead. missing: a sentence with {} for the missing option.
+    shown: the option that the page shows instead. missing: a sentence with {} for the missing option.
     """
     named = st.query_params.get(key, "")
     offered = named in options
@@ -110,7 +110,7 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Keep a choice made in a figure in the address. The index comes from a browser: ignore one out of range."""
+    """Keep a figure's choice in the address. The index comes from a browser: ignore it if it is out of range."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
@@ -136,7 +136,7 @@ def _pair(encoder: Encoder, query: str) -> list[Question]:
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Ask about the cosine of two texts. If the embedder cuts one off, show the cosine of the whole texts too."""
+    """Ask about the cosine of two texts. If the embedder cuts off a text, show the cosine of the uncut texts too."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -159,7 +159,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text as the embedder reads it, and the whole text. Warn if its end is cut off."""
+    """Return the text as the embedder reads it, and the uncut text. Warn if its end is cut off."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -178,7 +178,7 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """Show every word's tag; ask about a tag of one word."""
+    """Show every word's tag, and ask about one tag of one word."""
     head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
     words, tags = _labels_or_stop(sentence), head.tags(sentence)
@@ -202,12 +202,12 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _labels(tokens: Tokens) -> list[str]:
-    """The words of a text as labels, repeated ones numbered."""
+    """The words of a text as labels; repeated words get numbers."""
     return numbered([word.text for word in tokens.words])
 
 
 def _labels_or_stop(tokens: Tokens) -> list[str]:
-    """`_labels`. If the text has no word, say so and end the page."""
+    """Return `_labels`. If the text has no word, say so and end the page."""
     if not tokens.words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -232,7 +232,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
 
 
 Ask = Callable[[Encoder, str], list[Question]]
-KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the label of its first field, the function that asks
+KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the first field's label, the function that asks
     "class": ("A class", "Sentence", _class),
     "pair": ("Query and document", "Query", _pair),
     "similarity": ("Two sentences", "Sentence A", _similarity),
@@ -242,7 +242,7 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the label of it
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Show which words make two texts similar, beside unrelated pairs: stored ones, or measured when the visitor asks."""
+    """Show which words make two texts similar, and unrelated pairs: stored, or measured when the visitor asks for them."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -250,7 +250,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
         make, title = partial(made_once, "unrelated_pairs", encoder), "1,000 unrelated pairs ..."
         try:
             unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
-        except TextError as error:  # the encoder is too short for the labelled sentences
+        except TextError as error:  # the labelled sentences are too long for the encoder
             show_error(error)
     make = partial(similar, encoder, first.sentence, second.sentence, unrelated=unrelated, code=this_page().python)
     costly = any(len(each.sentence.tokens) > SHORT for each in (first, second))
@@ -269,7 +269,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """The number of the word of A, and of B, that the address hides. names: the words of both as labels."""
+    """The numbers of the words of A and of B that the address hides. names: the words of both texts as labels."""
     return [
         _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} hasn\'t got.')
         for labels, (name, key) in zip(names, session.HIDE.items())
@@ -287,7 +287,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the words, or the sentences with the one opened that the address names."""
+    """Show the words; or, for long texts, the sentences, with the sentence that the address names opened."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
@@ -303,7 +303,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """`explain` from the cache, the chosen head run as well. long: sentence by sentence first. words: None, all of them."""
+    """Return `explain`'s cached result, with the chosen head run too. long: sentences before words. words: None for all."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -26,7 +26,7 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show each head's distance between two checkpoints over the visitor's sentences, and the same beside chance."""
+    """Show each head's distance between two checkpoints over the visitor's sentences, and compare it with chance."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
     _, table, *_ = session.TABLE_READ.get()
@@ -88,7 +88,7 @@ if why:
     with st.container(horizontal=True, gap="large"):
         pick_head(first, chosen, "Head of the first")
         pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
-# Beyond localhost, show no part of a folder's path.
+# If others can connect, show no part of a folder's path.
 names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
 if not second.digest:
     names = [short_name(first.name), "the untrained twin"]

@@ -1,4 +1,4 @@
-"""Show how a recurrent net passed words along, what attention does instead and what it costs, and what a mean loses."""
+"""Show how a recurrent net passed words along, what attention does instead and what it costs, and what a weighted mean loses."""
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +17,7 @@ from selfattn.words import split_words
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
 SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
 PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
-LONGEST = 60  # words: every one is left out in turn
+LONGEST = 60  # words: each word is left out in turn, which takes time
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         if st.session_state.get(key) not in places:
             st.session_state[key] = place
     with st.container(horizontal=True):
-        # Options are numbers whose labels have the word: a select box doesn't take labels for Markdown.
+        # The options are numbers whose labels show the words, because a select box doesn't read labels as Markdown.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
@@ -164,7 +164,7 @@ def show_forgetting() -> None:
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()
     heavy, light = weights.topk(2).indices
-    moved[heavy] += weights[light]  # times its weight, one value gains as much as the other loses
+    moved[heavy] += weights[light]  # multiplied by its weight, one value gains as much as the other loses
     moved[light] -= weights[heavy]
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))

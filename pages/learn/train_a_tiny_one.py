@@ -1,4 +1,4 @@
-"""Train a model of 777 parameters in seconds, and show how it learns to attend: curves, a map, controls, an input to try."""
+"""Train a model of 777 parameters in seconds, and show how it learns to attend: curves, a map, controls, and an input to try."""
 
 import time
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def choose() -> Settings:
 def train(settings: Settings) -> None:
     """Train, and show each epoch. "Stop" reruns the page, which ends the loop; the finished epochs are kept.
 
-    Training holds a place for costly work until it ends, so that a class trains one by one while other pages run.
+    Training holds a place for costly work until it ends. So a class trains one model at a time, and other pages still run.
     """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
@@ -85,7 +85,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training: any epoch's map, the controls beside the score, and an input to try."""
+    """Show a finished training: the map of any epoch, the score and its controls, and an input to try."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -111,7 +111,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, data: tiny_model.Samples) -> None:
-    """Show the model's answers to the first sentence, the first positive one, and the visitor's."""
+    """Show the model's answers to the first sentence, to the first positive sentence, and to the visitor's sentence."""
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())

@@ -1,1 +1,1 @@
-"""Tables become pictures, one kind a file. A chart knows nothing of where its numbers came from."""
+"""Draw tables as pictures, one kind of chart per file. A chart doesn't know where its numbers come from."""

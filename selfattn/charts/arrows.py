@@ -16,8 +16,8 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """A chart of arrows from the origin to (x, y). Rows of kind `strong` are drawn in ink.
 
-    frame: x, y, kind, label and the column named by `thickness`, which sets the width. Arrows of one direction are drawn side
-    by side.
+    frame: x, y, kind, label and the column named by `thickness`, which sets the width. Arrows in the same direction are
+    drawn side by side.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -29,7 +29,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         turn=_turns(frame["x"], frame["y"]),
         strong=frame["kind"] == strong,
         label=_shared_tips(frame),
-    ).sort_values("strong")  # draw the strong arrow last, so that an equal one doesn't cover it
+    ).sort_values("strong")  # draw the strong arrow last, so that an equal arrow doesn't cover it
     domain = {"domain": _square(frame), "nice": False}
     origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
     tip = {"x": field("x1"), "y": field("y1")}
@@ -52,7 +52,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
     """A chart of arrows from (x0, y0) to (x, y), or dots if these are equal, with labels at the tips.
 
-    frame: x0, y0, x, y, label, colour. ends, titles: of both axes. Labels at one point are joined.
+    frame: x0, y0, x, y, label, colour. ends, titles: of both axes. Labels at the same point are joined.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -71,7 +71,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The sideways shift (x, y) of each arrow that keeps arrows of one direction apart."""
+    """The sideways shift (x, y) of each arrow that keeps arrows in the same direction apart."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)
@@ -91,7 +91,7 @@ def _square(frame: pd.DataFrame) -> list[float]:
 
 
 def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
-    """The layers of the labels, in a pale halo: above the tips, but below the strong arrow's, so that they stay apart."""
+    """The layers of the labels, in a pale halo. They are above the tips; the strong arrow's is below, to keep clear."""
     look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
@@ -101,7 +101,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """The labels. Arrows that end at one point share one label, so that none is printed over another."""
+    """The labels. Arrows that end at the same point share a label, so that no label covers another."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

@@ -22,7 +22,7 @@ def bar_list(
     """One horizontal bar per row, in the frame's order, with its number at the end; the largest is deep blue.
 
     frame: columns "token" and `value`; NaN has neither bar nor number. number: a d3 format. domain: the ends of the scale (None:
-    the values' own, with zero and room for the numbers). marked: the index of the deep blue row (None: of the largest value).
+    from the values, with zero and room for the numbers). marked: the index of the deep blue row (None: the largest value's row).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)

@@ -7,7 +7,7 @@ import pandas as pd
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
 
-CURVES = {"name": "curves"}  # the dataset of layers that name no other
+CURVES = {"name": "curves"}  # the dataset of each layer that doesn't name another
 
 
 def lines(

@@ -1,4 +1,4 @@
-"""Draw dots with their 95 % intervals on one scale, in groups with headings, beside a dashed line for guessing."""
+"""Draw dots with their 95 % intervals on one scale, in groups with headings, with a dashed line for guessing."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import SHARE
 
-ROW, BESIDE = 24, 13  # pixels: the height of a line, and what each further dot on it adds
+ROW, BESIDE = 24, 13  # pixels: the height of a line with one dot, and the height that each further dot adds
 LABEL, NUMBER = 170, 44  # pixels: the width of a label, and of the number right of the last dot
 WIDTH = 760  # pixels, the default
 
@@ -23,11 +23,11 @@ def dots(
     marked: Sequence[str] = (),
     width: int | None = None,
 ) -> Spec:
-    """One dot a row, with its interval and number. Rows of one group and label share a line; each series has a colour.
+    """One dot per row, with its interval and number. Rows of one group and label share a line; each series has a colour.
 
     frame: group ("": no heading), label, series ("" if there is only one), value (a share), low, high (NaN: no interval), in the
     order drawn. guess: the dashed line's name and value. domain: the ends of the axis. marked: labels in teal, if there is one
-    series. width: pixels; None, the width of the container.
+    series. width: pixels; None: the width of the container.
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}
@@ -75,7 +75,7 @@ def dots(
 def dot_rows(
     labels: Iterable[str], frame: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
 ) -> pd.DataFrame:
-    """Rows for `dots`, one a label. frame: has the column `value`, and low and high if there are intervals."""
+    """Rows for `dots`, one per label. frame: has the column `value`, and low and high if there are intervals."""
     rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
     known = frame.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
     return rows.join(known.reset_index(drop=True))

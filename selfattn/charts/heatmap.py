@@ -47,10 +47,10 @@ def heatmap(
     kind: the colours; "weights" go from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest
     absolute number). marked: neighbouring rows to outline. NaN has no cell; with `cell` it has an empty frame.
 
-    cell: the pixels of a cell, or (across, down). It makes a small table: each cell has its number in the d3 format `numbers`,
-    or a text of that list (row by row), or nothing (None). Without it the chart is a map `size` pixels wide. letters: pixels of
-    the labels, if there are few. ends: the encoders that have more where numbers are above 0, and below. beside: the labels of
-    all maps side by side, this one's too; their cells then have one size, in plots `size` wide.
+    cell: the pixels of a cell, or (across, down). With it the chart is a small table, else a map `size` pixels wide. numbers:
+    what the table's cells print: each number in this d3 format, the texts of a list (row by row), or nothing (None). letters:
+    pixels of the labels, if there are few. ends: the encoder with the larger number where the matrix is above 0, and where it
+    is below. beside: the labels of all maps in the row, this one included; all cells then have one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -203,7 +203,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """The matrix as a PNG in a data URI, one pixel a cell, in the theme's colours. NaN has the colour of 0."""
+    """The matrix as a PNG in a data URI, one pixel per cell, in the theme's colours. NaN has the colour of 0."""
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))

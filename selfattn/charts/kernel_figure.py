@@ -17,7 +17,7 @@ NARROW = 640  # pixels: a narrower figure has no room for strips
 ROW, GAP = 22, 14  # pixels: a token's row; between columns
 TITLE, TEXT, SMALL = 18, 13, 12  # pixels of letters
 CELL, EDGE = 8, 1  # pixels of a strip's image: a cell, and the edge between two
-FEW = 4  # a strip of at most so many numbers prints them
+FEW = 4  # a strip with at most this many numbers prints them
 PALE = 0.5  # the opacity of bars in rows that aren't lit
 
 

@@ -42,9 +42,9 @@ def _em(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 
-# Words of a visitor's sentence inside a Vega expression, such as an axis's `labelExpr`. Vega 6 takes a string constant "if", or
-# one named like a property of every JavaScript object ("constructor", "toString"), for a name, and then draws nothing at all.
-# So such words are spelled letter by letter.
+# Words of a visitor's sentence inside a Vega expression, such as an axis's `labelExpr`. Vega 6 mistakes some string constants
+# for names and then draws nothing: "if", and the properties of every JavaScript object ("constructor", "toString"). So such
+# words are spelled letter by letter.
 
 TAKEN_FOR_NAMES = frozenset(
     [
@@ -91,7 +91,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
-# Right-to-left text in a left-to-right line: without isolates, a number beside a Hebrew word changes its place.
+# Right-to-left text in a left-to-right line: without isolates, a number next to a Hebrew word changes its place.
 # https://www.w3.org/TR/string-meta/, UAX #9.
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
@@ -117,7 +117,7 @@ def isolated_words(line: str) -> str:
 
 
 def unlimited_spec(spec: Any) -> Any:
-    """The Vega-Lite spec without limits on the length of labels, its own or Vega's defaults."""
+    """The Vega-Lite spec without limits on the length of labels, neither the spec's nor Vega's default limits."""
     free = json.loads(re.sub(r'"(limit|labelLimit|titleLimit|subtitleLimit)": [\d.]+', r'"\1": 0', json.dumps(spec)))
     config = free.setdefault("config", {})
     for part in ("axis", "legend", "header"):

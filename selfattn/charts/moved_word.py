@@ -1,6 +1,6 @@
-"""Two sentences, and the way that their word moves when another is hidden: the parts of charts/way.py and charts/share.py.
+"""Draw two sentences, and how their word moves when another is hidden: the parts of charts/way.py and charts/share.py.
 
-Drawn from the data of the component `way` (dashboard/components/way.schema.json), so that both show the same numbers.
+These parts draw the data of the component `way` (dashboard/components/way.schema.json), and so show the same numbers as the page.
 """
 
 import math
@@ -13,11 +13,11 @@ from selfattn import numbers
 from selfattn.charts.labels import text_width
 from selfattn.charts.sheet import Align, Sheet
 
-NARROW, GAP = 760, 48  # pixels: less than this is one column; between two columns
+NARROW, GAP = 760, 48  # pixels: a narrower picture has one column; between two columns
 TEXT, SMALL = 13.5, 12  # pixels of letters
-WORD, LONG_WORD = 25, 19  # of the sentences, short and long
+WORD, LONG_WORD = 25, 19  # pixels of letters: in short sentences, in long ones
 RADIUS, LABEL_RISE = 9.5, 17  # pixels: of A's and B's dots; of their labels above the lane
-SHARES = 10_000  # a share in a row is a whole number of these parts
+SHARES = 10_000  # shares are integers, in units of 1/10,000
 NBSP = "\u00a0"
 
 Data = Mapping[str, Any]
@@ -25,7 +25,7 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The data of the main view, and what follows from them at first: whose heads and which head are shown."""
+    """The data of the main view, and what they imply: the hidden words, and the word whose heads are shown."""
 
     data: Data
 
@@ -35,28 +35,28 @@ class Shown:
         return self.data["sides"]
 
     def label(self, side: int, at: int) -> str:
-        """An other word of a sentence, quoted."""
+        """The word with this number in a sentence, in quotation marks."""
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """How far hiding an other word moves the chosen one; None where it was not run."""
+        """How far hiding the word with this number moves the chosen word; None if it was not run."""
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
-        """The word that the way shows hidden: the chosen one, else the leading one."""
+        """The word that the way shows hidden: the one that the visitor chose, else the leading word."""
         chosen = self.data["chosen"]["hidden"][side]
         return self.sides[side]["leader"] if chosen is None else chosen
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """The word (side, number) whose heads are shown: a hidden one, else the leading one of the larger share."""
+        """The word (side, number) whose heads are shown: a hidden word, else the leading word with the larger share."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
 
     @cached_property
     def answer(self) -> tuple[int, int] | None:
-        """The word (side, number) that the finding names: none where both sentences lie nearer to one sense."""
+        """The word (side, number) that the finding names; None if both sentences lie nearer to the same sense."""
         way = self.data["way"]
         if way is None or (way["between"] == "senses" and (way["at"][0] < 0.5) == (way["at"][1] < 0.5)):
             return None
@@ -69,7 +69,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """The share of that word in each head alone, layer by layer."""
+        """The share of the word `first` in each head alone, layer by layer."""
         if self.first is None:
             return []
         side, at = self.first
@@ -78,17 +78,17 @@ class Shown:
 
     @property
     def exact(self) -> bool:
-        """Whether each head was run."""
+        """True if each head was run."""
         return self.first is not None and str(self.first[1]) in self.sides[self.first[0]]["exact"]
 
 
 def row(text: str, parts: int) -> list[float | None]:
-    """The numbers of a row of whole parts; None where one is not known."""
+    """The numbers of a row of comma-separated integers (number x parts); None for an unknown number."""
     return [int(part) / parts if part else None for part in text.split(",")] if text else []
 
 
 def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[str]:
-    """A text in lines of at most so many pixels; a word that is longer has a line of its own."""
+    """Split a text into lines of at most `width` pixels. A longer word gets a line of its own."""
     found = [""]
     for word in text.replace(" %", f"{NBSP}%").split(" "):
         longer = f"{found[-1]} {word}".strip()
@@ -100,7 +100,7 @@ def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[st
 
 
 def percent(share: float) -> str:
-    """A share that no line break parts."""
+    """A share as a percentage with a no-break space."""
     return numbers.percent(share).replace(" ", NBSP)
 
 
@@ -109,7 +109,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Placed:
-    """A word of a sentence where it is drawn."""
+    """A word of a sentence, with its place in the picture."""
 
     word: Data
     line: int
@@ -122,12 +122,12 @@ class Placed:
 
 
 def placed_words(side: Data, width: float, size: float) -> list[Placed]:
-    """The words of a sentence in lines of at most `width` pixels, from the right where it is read so."""
+    """Place a sentence's words in lines of at most `width` pixels, a right-to-left sentence from the right."""
     space, found, x, line = 0.36 * size, [], 0.0, 0
     for n, word in enumerate(side["words"]):
         wide = text_width(word["text"], size, word["kind"] == "chosen")
         x += space if word["gap"] and x else 0.0
-        glued = 0.0  # what follows without a blank stays on the line
+        glued = 0.0  # words that follow without a blank stay on the same line
         for other in side["words"][n + 1 :]:
             if other["gap"]:
                 break
@@ -142,14 +142,14 @@ def placed_words(side: Data, width: float, size: float) -> list[Placed]:
 
 
 def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[float, float]:
-    """The pixels that a word's ground reaches beyond it to the left and to the right: few toward what is glued to it."""
+    """The pixels by which a word's background is wider, left and right: 1 on a side without a blank, else `pad`."""
     before = 1 if n and not words[n].word["gap"] else pad
     after = 1 if n + 1 < len(words) and not words[n + 1].word["gap"] else pad
     return (after, before) if direction == "rtl" else (before, after)
 
 
 def sentences(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Both sentences, beside each other where each takes two lines at most; returns the y beneath them."""
+    """Draw both sentences, side by side if each fits into two lines. Return the y beneath them."""
     half = (width - GAP) / 2
     beside = width >= NARROW and all(placed_words(side, half, WORD)[-1].line < 2 for side in shown.sides)
     size = WORD if beside or all(len(side["words"]) <= 16 for side in shown.sides) else LONG_WORD
@@ -162,7 +162,7 @@ def sentences(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
 
 
 def _arcs(side: Data, width: float, size: float) -> tuple[dict[int, float], float]:
-    """The height of the arc to each named word on the chosen word's line, by `at`; and their room above the first line."""
+    """The height of the arc to each named word (by `at`) on the chosen word's line, and the arcs' room above the first line."""
     words = placed_words(side, width, size)
     chosen = next(one for one in words if one.word["kind"] == "chosen")
     own = [one for one in words if one.word["at"] in side["named"] and one.line == chosen.line and one.word["share"]]
@@ -173,7 +173,7 @@ def _arcs(side: Data, width: float, size: float) -> tuple[dict[int, float], floa
 def sentence(
     sheet: Sheet, shown: Shown, at: int, left: float, y: float, width: float, size: float, above: float = 0.0
 ) -> float:
-    """One sentence: the chosen word underlined, others tinted by their share; returns the y beneath it.
+    """Draw one sentence, its chosen word underlined, the others tinted by their shares. Return the y beneath it.
 
     above: pixels to keep free above the first line.
     """
@@ -219,7 +219,7 @@ def sentence(
 
 
 def arc(sheet: Sheet, x: float, x2: float, y: float, height: float, color: str, width: float) -> None:
-    """Half an ellipse above y, from one x to another."""
+    """Draw half an ellipse above y, from x to x2."""
     middle, radius = (x + x2) / 2, (x2 - x) / 2
     steps = [math.pi * step / 32 for step in range(33)]
     points = ((middle - radius * math.cos(angle), y - height * math.sin(angle)) for angle in steps)
@@ -231,7 +231,7 @@ def arc(sheet: Sheet, x: float, x2: float, y: float, height: float, color: str, 
 
 @dataclass(frozen=True)
 class Scale:
-    """Places on the line as pixels."""
+    """A scale that converts places on the line to pixels."""
 
     low: float
     high: float
@@ -251,14 +251,14 @@ def scale_of(shown: Shown, left: float, right: float) -> Scale:
 
 
 def without(shown: Shown, side: int) -> float | None:
-    """The place of A or B with its word hidden; None where no word is."""
+    """The place of A or B with its word hidden; None if no word is hidden."""
     way, at = shown.data["way"], shown.hidden(side)
     share = None if at is None else shown.share(side, at)
     return None if share is None else way["at"][side] + way["toward"][side] * share
 
 
 def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """The line between the ends: labelled sentences, A and B as they are and with a word hidden; returns the y beneath it."""
+    """Draw the line: its ends, labelled sentences, A and B as they are and with a word hidden. Return the y beneath it."""
     theme, data = sheet.theme, shown.data["way"]
     place = scale_of(shown, 76 if width >= NARROW else 24, width - (76 if width >= NARROW else 24))
     labels = [lane_labels(shown, side, place, width) for side in (0, 1)]
@@ -297,12 +297,12 @@ class Label:
     bold: bool = False
 
     def meets(self, other: "Label") -> bool:
-        """Whether the two are less than a letter apart."""
+        """True if the two labels are less than a letter apart."""
         return self.x < other.x + other.wide + 8 and other.x < self.x + self.wide + 8
 
 
 def lane_labels(shown: Shown, side: int, place: Scale, width: float) -> list[Label]:
-    """What is written above A's or B's lane: "as it is", and the word it is without; the second higher where they meet."""
+    """The labels on A's or B's lane: "as it is" and "without WORD". If they would meet, the second moves to another line."""
     here, moved = place(shown.data["way"]["at"][side]), without(shown, side)
     forward = moved is None or place(moved) >= here
     wide = text_width("as it is", SMALL)
@@ -318,7 +318,7 @@ def lane_labels(shown: Shown, side: int, place: Scale, width: float) -> list[Lab
 
 
 def _extent(shown: Shown, side: int, place: Scale, labels: Sequence[Label]) -> tuple[float, float]:
-    """The pixels that A or B take with their labels."""
+    """The x of the left and right ends of A's or B's lane with its labels."""
     way, level = shown.data["way"], shown.data["way"]["level"] or 0.0
     places = [place(way["at"][side]), place(way["at"][side] + way["toward"][side] * level)]
     if (moved := without(shown, side)) is not None:
@@ -332,7 +332,7 @@ def _hidden(shown: Shown, side: int) -> str:
 
 
 def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels: Sequence[Label]) -> None:
-    """A or B on its lane: where it is, where it goes with a word hidden, an arrow between, and the noise level beside it."""
+    """Draw A or B on its lane, as it is and with a word hidden, with an arrow between them and the noise level."""
     theme, data, own = sheet.theme, shown.data["way"], shown.sides[side]
     hue, at, moved = theme.sentence(own["name"]), data["at"][side], without(shown, side)
     here, color = place(at), theme.effect[-1] if shown.hidden(side) in own["named"] else theme.muted
@@ -355,7 +355,7 @@ def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels
 
 
 def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: float) -> None:
-    """Where one sense's mean becomes the nearer one; what doesn't fit beside it is written shorter."""
+    """Draw the border between the places nearer to one sense and to the other, with labels as long as there is room."""
     sheet.rule(x, y - 10, x, base, sheet.theme.grid, 1.5)
     first, second = (end["label"] for end in data["ends"])
     texts = [[f"← nearer to {first}", f"← {first}", "←"], [f"nearer to {second} →", f"{second} →", "→"]]
@@ -366,7 +366,7 @@ def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: f
 
 
 def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> float:
-    """What 0 and 1 are, and the bracket between them; returns the y beneath."""
+    """Label the line's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
     theme, y = sheet.theme, base + 16
     left, right = place(0), place(1)
     lines = 1

@@ -1,4 +1,4 @@
-"""A picture to send on, 1200 x 675: the finding, the sentence with its word hidden, and how far the other word moves."""
+"""Draw a picture to send to others, 1200 x 675: the finding, the sentence with the hidden word, and how far its word moves."""
 
 import math
 from itertools import pairwise
@@ -15,12 +15,12 @@ FINDING, ONE, BOTH = (
     (38, 32, 27, 22),
     (40, 32, 25, 20),
     (30, 25, 20, 17),
-)  # the first size that fits: one sentence, both
+)  # pixels of letters, of which the first that fit are used: the finding, one sentence, both sentences
 BASE, RADIUS = 505, 16  # y of the line; of the dots of A and B
 
 
 def share(data: Data, theme: Theme) -> Spec:
-    """The picture, of the data of the component `way`."""
+    """Draw the picture from the data of the component `way`."""
     shown, sheet = Shown(data), Sheet(theme)
     across = WIDTH - 2 * MARGIN
     size = next((size for size in FINDING if len(_lines(data, across, size)) < 3), FINDING[-1])
@@ -37,14 +37,14 @@ def share(data: Data, theme: Theme) -> Spec:
 
 
 def _lines(data: Data, width: float, size: float) -> list[str]:
-    """The finding in as few lines as it takes, of about one length."""
+    """Split the finding into as few lines as possible, of about equal length."""
     least = len(wrapped(data["finding"], width, size, bold=True))
     widths = (width * part / 20 for part in range(8, 21))
     return next(lines for own in widths if len(lines := wrapped(data["finding"], own, size, bold=True)) == least)
 
 
 def _sentence(sheet: Sheet, shown: Shown, side: int, y: float, width: float) -> float:
-    """A sentence, the word of the answer struck through; without an answer its letter before it. Returns the y beneath it."""
+    """Draw a sentence and return the y beneath it. Strike out the answer's word; if there is none, start with A or B."""
     theme, own = sheet.theme, shown.sides[side]
     hue, teal, left = theme.sentence(own["name"]), theme.effect[-1], MARGIN + (0 if shown.answer else 48)
     width -= left - MARGIN
@@ -70,12 +70,12 @@ def _sentence(sheet: Sheet, shown: Shown, side: int, y: float, width: float) -> 
 
 
 def _letter(sheet: Sheet, x: float, y: float, name: str) -> None:
-    """A or B on its dot."""
+    """Write "A" or "B" on its dot."""
     sheet.text(x, y + 6, name, 17, sheet.theme.background, align="center", bold=True)
 
 
 def _way(sheet: Sheet, shown: Shown, place: Scale) -> None:
-    """The line: labelled sentences, and the answer's move as an arc; without an answer A and B as they are."""
+    """Draw the line with labelled sentences and an arc for the answer's move; without an answer, with A and B as they are."""
     theme, data = sheet.theme, shown.data["way"]
     hues = [theme.sentence(name) for name in "AB"]
     for dots, hue in zip(data["dots"], hues):
@@ -99,7 +99,7 @@ def _way(sheet: Sheet, shown: Shown, place: Scale) -> None:
 
 
 def _arrow(sheet: Sheet, x: float, x2: float, said: str) -> None:
-    """From one dot to another an arc that thickens, with a text above it."""
+    """Draw an arc from one dot to another that grows thicker on the way, with a text above it."""
     teal, top = sheet.theme.effect[-1], min(130.0, 40 + 0.25 * abs(x2 - x))
     middle, radius, foot = (x + x2) / 2, (x2 - x) / 2, BASE - 20
     steps = [math.pi * step / 40 for step in range(39)]
@@ -113,6 +113,6 @@ def _arrow(sheet: Sheet, x: float, x2: float, said: str) -> None:
 
 
 def _label(sheet: Sheet, x: float, y: float, text: str, color: str) -> None:
-    """A text around x, inside the margins."""
+    """Write a text centred on x, but inside the margins."""
     half = text_width(text, LABEL, True) / 2
     sheet.text(max(MARGIN + half, min(x, WIDTH - MARGIN - half)), y, text, LABEL, color, align="center", bold=True)

@@ -14,7 +14,7 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """Marks placed by pixels, y downwards. `more` goes into a mark's record: `said` is its tooltip, `value` what it shows."""
+    """Marks placed by pixels, y downwards. `more`: further fields of a mark, such as `said` (tooltip) and `value` (number)."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
@@ -124,7 +124,7 @@ class Sheet:
         layers = [marks("rect", {**box, **own}, "rects", cornerRadius=3), *([images] if self._images else [])]
         layers.append(marks("rule", {**box, **thick}, "rules"))
         order = {"detail": nominal("path"), "order": field("order")}
-        wide = {"color": color, "size": field("width", scale=None)}  # of a line Vega-Lite takes the size
+        wide = {"color": color, "size": field("width", scale=None)}  # Vega-Lite reads a line's width from "size"
         layers.append(marks("line", {**place, **order, **wide}, "paths", strokeCap="round"))
         angle = {"angle": field("angle", scale=None)}
         shape = {"shape": nominal("shape", scale=None), "size": field("size", scale=None), **angle}

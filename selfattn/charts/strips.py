@@ -23,7 +23,7 @@ class Strip:
 
     name: str  # left of the strip: "A"
     values: Sequence[float]
-    color: str  # the name's
+    color: str  # the colour of the name
     end: str = ""  # right of the strip: the vector's length
 
 
@@ -36,8 +36,8 @@ def strips(
 ) -> Spec:
     """Groups of strips, each with a title. A cell is one number, red below 0 and blue above.
 
-    The deepest colour is a group's largest number, or with `together` the largest of all. marked: the index of a group, and of
-    the dimension to outline in its strips.
+    The deepest colour is the largest number of the group, or with `together` of all groups. marked: the index of a group, and
+    the index of the dimension to outline in its strips.
     """
     right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
     largest = [max(abs(value) for strip in group for value in strip.values) or 1.0 for _, group in groups]
@@ -71,8 +71,8 @@ def strips(
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
     """A sum of products: one line for each of `terms`, for the rest, for the bias, and for the sum.
 
-    terms: columns dimension, first, second, product. rest: the sum of the products that have no line. names: of the first
-    factor, the second, the rest and the sum.
+    terms: columns dimension, first, second, product. rest: the sum of the products that have no line. names: the names of
+    the first factor, the second, the rest and the sum.
     """
     first, second, others, whole = map(drawable, names)
     lines = [

@@ -2,7 +2,7 @@
 
 Sentence A is violet and sentence B orange, the two ends of ColorBrewer's PuOr, safe for the colour-blind. Weights run from the
 background to deep blue, signed values from red over the background to blue, effects from brown over the background to teal.
-Shares of a way, which start at 0, have the teal half. The chosen word is outlined in ink.
+Shares of a way start at 0 and use the teal half only. The chosen word is outlined in ink.
 """
 
 from dataclasses import dataclass

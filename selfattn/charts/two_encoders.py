@@ -17,10 +17,10 @@ WIDTH = 552  # pixels, the default
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Bars of first minus second, to the right above 0, in the outermost colours of the map; the largest one's label is bold.
+    """Bars of first minus second, to the right if above 0, in the colours of the map's extremes. The largest has a bold label.
 
-    frame: label, first, second, difference. names: of the first and the second. places: decimals of the numbers. width: pixels;
-    None, the width of the container.
+    frame: label, first, second, difference. names: of the two encoders. places: decimals of the numbers. width: pixels;
+    None: the width of the container.
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

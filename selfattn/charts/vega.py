@@ -55,9 +55,9 @@ NARROW = 760  # pixels of a window that has no room for charts side by side
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Complete charts below their titles, `columns` in a row (0: all in one), below one another in a narrow window.
+    """Complete charts below their titles, `columns` per row (0: a single row); a narrow window has one chart per row.
 
-    Vega-Lite passes `init`, `on` and the signal on to Vega; its own schema doesn't have them.
+    Vega-Lite passes `init`, `on` and the signal to Vega, although Vega-Lite's schema doesn't have them.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}
@@ -76,7 +76,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """The chart as a part of another: its records and its size replace references to them."""
+    """The chart as a part of another, with its records and its size in place of references to them."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -86,7 +86,8 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        if len(part) == 1 and part.get("expr") in ("width", "height"):  # in a part these would be the whole figure's
+        # Inside a part, these would mean the width and height of the complete figure.
+        if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
 
@@ -193,7 +194,7 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
     """The records that a Vega-Lite dict draws, as one table. If there are several datasets, the column `part` numbers them.
 
-    Pictures in the data (a large map is an image) are left out: the code that draws one has its numbers.
+    Pictures in the data (a large map is an image) are left out: the code that draws the image has its numbers.
     """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):

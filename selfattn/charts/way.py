@@ -1,4 +1,4 @@
-"""The main view as one picture: two sentences, the way of their word, all heads, and what one of them attends to."""
+"""Draw the main view as one picture: two sentences, how their word moves, all heads, and what one head attends to."""
 
 import math
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ from selfattn.charts.sheet import NONE, Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
-WIDTH = 1100  # pixels, as it is shown at first
+WIDTH = 1100  # pixels, the default
 FINDING, TITLE = 20, 15  # pixels of letters
-WRITTEN, VISIBLE = 0.05, 0.015  # shares, weights: numbers from here on; brown is explained from there on
+WRITTEN, VISIBLE = 0.05, 0.015  # shares and weights are printed from WRITTEN up; brown is explained from -VISIBLE down
 CELL = 30  # pixels of a cell's height, at most
-WEIGHTS = 1000  # a number in a row is a whole number of these parts
+WEIGHTS = 1000  # weights are integers, in units of 1/1000
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """The main view `width` pixels wide: sentences, way, heads; in one column below 760."""
+    """Draw the main view `width` pixels wide: sentences, way and heads. Below 760 pixels it has one column."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
     for line in filter(None, [*data["below"], data["beyond"]["text"]]):
@@ -44,7 +44,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
 
 
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Left the map of all heads, right what the chosen one attends to; returns the y beneath both."""
+    """Draw the map of all heads, and right of it what the chosen head attends to. Return the y beneath both."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)
     below = _map(sheet, shown, y, left)
@@ -100,7 +100,7 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
-    """The chosen head's weights, the sentence in question first; returns the y beneath them."""
+    """Draw the chosen head's weights, the sentence in question first. Return the y beneath them."""
     theme, heads, word = sheet.theme, shown.data["heads"], shown.data["word"]
     n = shown.data["chosen"]["head"]
     layer, head = divmod(n, heads["heads"])
@@ -159,6 +159,6 @@ def _bars_of(
 
 
 def _fits(labels: Sequence[str], size: float, step: float) -> bool:
-    """Whether labels a step apart don't touch."""
+    """True if labels that are `step` pixels apart don't touch."""
     wide = [text_width(label, size) for label in labels]
     return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))

@@ -1,4 +1,4 @@
-"""The cached answer of a pair, measured once for all pages; its heads are run when no other page is running."""
+"""Measure and cache a pair's answer once for all pages; run its heads when no other page is running."""
 
 import functools
 import hashlib
@@ -30,7 +30,7 @@ from selfattn.words import fold
 
 T = TypeVar("T")
 Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
-# Tokens of a short sentence: hiding its words takes less time than waiting for a place for costly work.
+# Tokens of a short sentence, whose words can be hidden in less time than it takes to wait for a place for costly work.
 SHORT = 32
 SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
@@ -44,9 +44,9 @@ def panel_of(
     hidden: Hidden = (None, None),
     guess: bool = False,
 ) -> Panel:
-    """Return the pair's panel. Its heads are by gradient until `complete` has run them, which takes most of the time.
+    """Return the pair's panel. Until `complete` has run the heads, which takes longest, their shares are by gradient.
 
-    hidden: the words whose heads are run besides. guess: as in `put_together`.
+    hidden: more words whose heads are run. guess: as in `put_together`.
     """
     found, means = hidden_of(encoder, pair, way), means_of_senses(encoder, pair.word) if way == SENSES else None
     leading = leading_words(found)
@@ -71,10 +71,10 @@ def leading_head_of(encoder: Encoder, panel: Panel) -> Head:
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
-    """Run the heads of the leading words that nobody has run. Return True if any were run.
+    """Run the leading words' heads that haven't been run yet. Return True if any were run.
 
-    It does nothing while other pages run: in a class it would take most of the processor time, and the map says that it is by
-    gradient.
+    While other pages run, do nothing: in a class, running heads would use most of the processor time. The map of heads by
+    gradient stays, and says so.
     """
     found = hidden_of(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads_of_word(encoder, pair, found, way, at, run=False).exact]
@@ -86,7 +86,7 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
 
 
 def between_senses(encoder: Encoder, pair: Pair) -> bool:
-    """True if shares can be of the way between senses: the word's senses are known, and each sentence fits one."""
+    """True if shares can be measured between senses: the word's senses are known, and each sentence fits one of them."""
     return means_of_senses(encoder, pair.word) is not None and hidden_of(encoder, pair, SENSES).senses is not None
 
 
@@ -98,7 +98,7 @@ def copied_senses(encoder: Encoder, pair: Pair, way: str = SENSES) -> str:
 
 
 def labelled_rows(word: str) -> pd.DataFrame:
-    """The labelled sentences of a word, from the visitor's table if it has any, else the built-in ones."""
+    """The labelled sentences of a word, from the visitor's table if it has some, else the built-in sentences."""
     own = _own_rows(word)
     if own is None:
         own = _built_in().get(fold(word))
@@ -114,8 +114,8 @@ def labels_key(encoder: Encoder, word: str) -> Hashable:
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
-    """Return the means of the word's senses; None without labelled sentences, with too few usable ones, or if no word can be
-    hidden in this encoder.
+    """Return the means of the word's senses; None if there are no or too few usable labelled sentences, or if no word
+    can be hidden in this encoder.
     """
     rows = labelled_rows(word)
     if rows.empty or encoder.hide_reason:
@@ -152,7 +152,7 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
 
 
 def _own_rows(word: str) -> pd.DataFrame | None:
-    """The word's rows of the visitor's own table; None where it has none, or no senses."""
+    """The rows about a word in the visitor's table; None if there are none, or if the table has no senses."""
     _, table, *_ = session.TABLE_READ.get()
     if table is None or not {"sentence", "word", "sense"} <= {*table}:
         return None
@@ -168,7 +168,7 @@ def _built_in() -> dict[str, pd.DataFrame]:
 
 
 def answer_key(encoder: Encoder, pair: Pair, way: str) -> Hashable:
-    """Return what identifies an answer."""
+    """Return the key that identifies a pair's answer."""
     return encoder_key(encoder), pair.key, way
 
 
@@ -182,13 +182,13 @@ def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Cache `Encoder.changed_vectors` by sentence, so that a change of one sentence leaves the results of the others."""
+    """Cache `Encoder.changed_vectors` by sentence, so that changing one sentence keeps the results of the others."""
     key = ("with hidden", word.key, tuple(map(hides_key, hidden)), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
-    """Cache `hidden_by_head` by sentence and way, likewise."""
+    """Cache `hidden_by_head` by sentence and way, for the same reason."""
 
     def one(word: PlacedWord, target: Any) -> Tensor:
         way = hashlib.sha256(target.way.numpy().tobytes()).hexdigest()
@@ -200,7 +200,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 def _heads_of_word(
     encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool
 ) -> HeadsOfWord:
-    """Return a word's heads: run if `run` is set or they were run before, else by gradient."""
+    """Return the shares of a word's heads: exact if `run` is set or the heads were run before, else by gradient."""
     labels = None if found.senses is None else labels_key(encoder, pair.word)
     key, (side, number) = ("heads of", pair.key, labels, at), at
     measured = not encoder.one_head_reason and bool(found.share[side][number].isfinite())
@@ -211,7 +211,7 @@ def _heads_of_word(
 
 
 def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str, costly: bool = True) -> T:
-    """`cached`, with its progress above the page, where it shifts nothing. A cached result shows none."""
+    """Call `cached` and show its progress above the page, where it moves nothing. For a cached result show no progress."""
     news = this_page().news
     with nullcontext() if news is st else news:  # without the frame, show it in place
         said = "" if is_cached(encoder, key) else title
@@ -219,6 +219,6 @@ def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T],
 
 
 def over_many(encoder: Encoder, word: str) -> HiddenWordsReport | None:
-    """Return the report on hiding words in the built-in sentences; None where there is none, or the word's are others."""
+    """Return the report on hiding words in the built-in sentences; None if not stored, or for a word of the visitor's table."""
     kept = stored_report(HiddenWordsReport, encoder) if _own_rows(word) is None else None
     return kept.report if kept else None

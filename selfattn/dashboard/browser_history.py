@@ -1,10 +1,11 @@
-"""Keep one browser history entry a page, so that one press of Back leads to the previous page, whatever was chosen.
+"""Keep one browser history entry per page, so that one press of Back leads to the previous page, whatever was chosen.
 
-A push to the page that is already open replaces its entry. Streamlit 1.67 pushes an entry for each write of `st.query_params`
-and for each correction of a bound widget, and replaces the entry only when a bound widget itself is used. It also strips the
-old page's address just before it leaves for another page, so a click on a link remembers that address.
+Streamlit 1.67 pushes an entry for each write of `st.query_params` and for each correction of a bound widget, and replaces the
+entry only when a bound widget itself is used. This script replaces the entry at each push to the page that is already open.
+Streamlit also strips the old page's address just before it opens another page; so a click on a link stores that address.
 
-Measured in Chromium: without the script ten choices made five entries, and a link to a page one to four; with it none and one.
+Measured in Chromium: without the script, ten choices made five entries, and a link to a page made one to four; with the script,
+ten choices make none and a link makes one.
 """
 
 from collections.abc import Mapping
@@ -61,7 +62,7 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Add the script and the frame's style. Call it first in the frame. The script removes itself and has no visitor's text."""
+    """Add the script and the frame's style. Call it first in the frame. The script removes itself; it has no visitor's text."""
     if came_back():
         restore_address()
     with st.container(key="history"):

@@ -1,6 +1,7 @@
-"""The one cache of results: what visitors have made an encoder compute, by encoder and key, up to a bound in bytes.
+"""Cache the results that visitors have made encoders compute, by encoder and key, up to a bound in bytes.
 
-Loaded encoders are kept by a `Cache`, too, up to a number (encoder_picker.py); what goes there takes its results along.
+Another `Cache` holds a limited number of loaded encoders (encoder_picker.py). When it drops an encoder, that encoder's results
+are dropped too.
 """
 
 import threading
@@ -33,10 +34,11 @@ PLAIN = str, float, int, type(None)
 
 
 class Cache(Generic[T]):
-    """Values by key, up to a bound; the least recently used go first. What several ask for at once is made once.
+    """Values by key, up to a bound; the least recently used are dropped first. If several threads need a value, one makes it.
 
-    One value always stays, even one larger than the bound: a page asks for the same again at each click, and the largest take
-    longest. size: of a value, in the bound's unit. on_release: called with each value that makes room for another.
+    One value always stays, even if it is larger than the bound, because a page needs the same value again at each click, and
+    large values take longest. size: of a value, in the bound's unit. on_release: called with each value that is dropped to
+    make room.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -47,12 +49,12 @@ class Cache(Generic[T]):
 
     @property
     def values(self) -> list[T]:
-        """All that it holds."""
+        """All values in the cache."""
         with self._changing:
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of this key. Where the cache hasn't got it, make() makes it; where make() raises, nothing is kept.
+        """Return the value of this key. If the cache has none, call make() and keep its result, unless make() raises.
 
         Raises TypeError for a key that isn't made of strings, numbers, None and tuples of these.
         """
@@ -126,7 +128,7 @@ def bytes_of(result: object) -> int:
 
 
 _results: Cache[Any] = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
-_gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # those that made room for others while a page may still use them
+_gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # dropped to make room, though a page may still use them
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
@@ -141,13 +143,13 @@ def cached(
     title: str = "",
     costly: bool = False,
 ) -> T:
-    """make's result about an encoder, from the cache where it was made before. The key holds all that decides the result.
+    """Return the result of make, from the cache if it was made before. The key must hold everything that decides the result.
 
-    make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
-    An encoder that has made room for another shares no results: by then the same may be loaded anew, and what is made of one
-    model can't be continued with another.
-    costly: make runs the encoder many times. It waits for a place for costly work, and ends at the next sign of progress after
-    the visitor has moved on or left. It must not ask for other results: it would hold its place while it waits for their maker.
+    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all).
+    The results of an encoder that was dropped aren't kept: the same encoder may have been loaded again, and results of one
+    loaded model can't be combined with those of another.
+    costly: make runs the encoder many times. It waits for a place for costly work, and ends at its next progress report after
+    the visitor has moved on or left. It must not call `cached`: it would hold its place while it waits for another thread.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title else None
@@ -185,9 +187,9 @@ def hides_key(hides: Sequence[Hide]) -> Hashable:
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop what was computed about an encoder that makes room: an encoding keeps hold of the whole model.
+    """Drop all results of an encoder that is dropped to make room, because each encoding keeps the complete model in memory.
 
-    A page that still runs with it gets its results, but they are no longer kept.
+    A page that still uses the encoder gets its results, but they are no longer kept.
     """
     _gone.add(encoder)
     gone = encoder_key(encoder)
@@ -200,7 +202,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """A word in its sentence as it is run with another one hidden from it."""
+    """A word in its sentence, run with another word hidden from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, hides_key([hide]))
     text, pair = word.sentence.text, word.sentence.pair
@@ -239,7 +241,7 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """The same against a whole separate eager pass, which serves all heads; None for a text too long to hold all its maps."""
+    """The largest difference to a separate eager pass, made once for all heads; None if the text's maps don't fit in memory."""
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):
         return None

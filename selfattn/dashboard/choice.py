@@ -26,5 +26,5 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """The cache key of results about it."""
+        """The cache key of results about this pair."""
         return tuple(word.key for word in self if word)

@@ -32,7 +32,7 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """A folder's absolute path, which isn't mistaken for a Hub id. Beyond localhost `./NAME`, which hides the server's paths."""
+    """A folder's absolute path, which isn't mistaken for a Hub id. `./NAME` if others can connect, to hide the path."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 

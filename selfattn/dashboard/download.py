@@ -25,13 +25,13 @@ WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
 FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # characters that a font for European texts and arithmetic may lack
-ENCODER = ("model", "other", "revision", "content", "digest")  # the address's parameters for the encoder
+ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters of the address that name the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """The address that opens this view with this encoder."""
     named = {} if encoder is None else link_to(encoder)
-    # Drop the address's encoder: the page may show another one instead.
+    # Drop the encoder that the address names: the page may show another encoder instead.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
@@ -53,7 +53,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
 
 def _warn_of_missing_fonts(*drawn: Any) -> None:
-    """Name the characters of a PNG's spec and texts that no font has, and the remedy."""
+    """Warn of characters in a PNG's spec and texts that no font has, and name the remedy."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):

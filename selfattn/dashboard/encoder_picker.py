@@ -65,7 +65,7 @@ def current_encoder() -> Encoder:
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """Show in the sidebar what the encoder is, and in its popover where it runs."""
+    """Show the encoder's size and device in the popover under its picker, and what is special about it in the sidebar."""
     page = this_page()
     page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
     page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
@@ -81,7 +81,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """The encoder, loaded unless it is in memory already; the page shows each stage. Raises LoadError."""
+    """Return the encoder. If it isn't in memory, load it, while the page shows each stage. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
@@ -109,7 +109,7 @@ _loading = threading.Lock()  # load one at a time, so that two visitors' encoder
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """The encoder of this key, made unless it is kept. Frees the memory of the one that it replaces."""
+    """Return the encoder of this key, and make it if it isn't kept. Frees the memory of the encoder that it replaces."""
     made = False
 
     def note() -> Encoder:
@@ -124,7 +124,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember which encoder a picker has from the link, until the visitor chooses another.
+    """Remember the encoder that a picker took from the link, until the visitor chooses another.
 
     Call it before `say_what_is_missing` drops the link's value.
     """
@@ -137,8 +137,8 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
     """End the page with a question and a button if only a link names this encoder. Raises LoadError, PageEnds.
 
-    An encoder that is bundled, offered by the operator or loaded already needs no question. Nothing touches the folder before
-    the button is pressed: on some systems even a folder's name leads to another machine.
+    An encoder that is bundled, offered by the operator or loaded already needs no question. Don't access the
+    folder before the button is pressed: on some systems a folder's name alone can open a connection to another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -156,7 +156,7 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Collect garbage, then exempt modules and models from later collections, which would take 178 ms each for them."""
+    """Collect garbage, then exempt modules and models from later collections, which would otherwise take 178 ms each."""
     gc.unfreeze()
     gc.collect()
     give_memory_back()
@@ -191,7 +191,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may have an encoder's full name; the picker, and with it the address, has the short one.
+    # A link may have an encoder's full name; the picker and the address have the short name.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])
@@ -214,12 +214,12 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """The encoder that the link names while the page shows another instead; else ""."""
+    """The link's encoder if the page shows another encoder instead; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """The parameters of a link that open this encoder on any server, and distinguish it from another of the same name."""
+    """The parameters of a link that open this encoder on any server, and tell it from another encoder of the same name."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
@@ -229,7 +229,7 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """The machine's devices that the operator offers, best first. Raises SystemExit if there is none."""
+    """The machine's devices that the operator offers, best first. Raises SystemExit if the operator offers none of them."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
@@ -238,7 +238,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """The picker's label: without the owner for the bundled encoder, to fit the sidebar; without a path for visitors."""
+    """The picker's label: a bundled encoder without its owner, to fit the sidebar; a folder without its path, for visitors."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -249,9 +249,9 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """The second encoder, on the first one's device and in its precision; None until it is named and can be loaded.
+    """The second encoder, on the first encoder's device and in its precision; None until it is named and can be loaded.
 
-    The default is the first one's architecture with random weights.
+    The default has the first encoder's architecture and random weights.
     """
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]

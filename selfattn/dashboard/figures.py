@@ -32,11 +32,11 @@ class PageEnds(Exception):
 class Page:
     """The record of one run of a page. The pickers set `encoder`, `pair`, `sentence` and `head`."""
 
-    name: str = ""  # in the names of its files
+    name: str = ""  # in the names of the page's files
     title: str = ""
     news: Any = st  # a container above the title for transient elements; without the frame, the page itself
     headline: Any = None  # the title's container
-    links: Any = None  # the container at its right: links to other views, then "Download"
+    links: Any = None  # the container right of the title: links to other views, then "Download"
     beside: Any = None  # the frame's row of pickers, with room for the page's own picker
     own: Any = None  # the popover of the visitor's own sentences
     details: Any = st.sidebar  # the popover under the encoder's picker
@@ -46,12 +46,12 @@ class Page:
     sentence: str = field(init=False)
     head: Head = field(init=False)
     leading: Head = field(init=False)  # the main view's first head, until another is chosen
-    python: str = ""  # lines that draw its figure in a notebook (copy_as_python.py)
+    python: str = ""  # lines that draw the page's figure in a notebook (copy_as_python.py)
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
-    address: dict[str, str | None] = field(default_factory=dict)  # parameters of its address that no widget binds
-    later: list[Callable[[], None]] = field(default_factory=list)  # draw what can come after the page's pictures
+    address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
+    later: list[Callable[[], None]] = field(default_factory=list)  # draw less urgent elements after the pictures
 
 
 def end_page() -> Page:
@@ -65,7 +65,7 @@ def this_page() -> Page:
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, with room at its right for links to other views and for "Download".
+    """Show the page's title, with room to the right for links to other views and for "Download".
 
     question: the page shows its own question instead of the title.
     """
@@ -107,11 +107,11 @@ def show_panel(
     first: bool = False,
     method: bool = True,
 ) -> None:
-    """Show a panel: its live figure, or its finding above its picture; then how it was measured. Offer it in "Download".
+    """Show a panel: its live figure, or its finding and picture; then its method. Offer the panel in "Download".
 
-    A click in a map of all heads chooses the page's head. key: for a picture that stays while others come and go, or a live
-    figure whose data change (without it, the old figure stays below the new one until the run ends). choose, states: as in
-    `show_live`. first: "Download" lists it before all others. method: True, say how it was measured.
+    A click in a map of all heads chooses the page's head. key: for a picture that stays while other pictures come and go, or a
+    live figure whose data change (without a key, the old figure stays below the new figure until the run ends). choose, states:
+    as in `show_live`. first: "Download" lists the panel before all others. method: True to show how it was measured.
     """
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
@@ -137,10 +137,10 @@ def show_method(method: str) -> None:
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:
-    """Show a map of all heads. A click keeps the head under the key."""
+    """Show a map of all heads. A click stores the head in the session, under `key`."""
 
     def choose(_: str, value: Any) -> None:
-        # It comes from a browser.
+        # The value comes from a browser.
         if type(value) is int and 0 <= value < live.data["layers"] * live.data["heads"]:
             key.set(str(Head(*divmod(value, live.data["heads"]))))
 

@@ -28,7 +28,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
     found = {}
     for name, side in sides.items():
         tokens, first, key = side.sentence.tokens, side.positions[0], session.PIECE.get(name)
-        asked = linked(key).partition(":")[0] if key else ""  # an older link has "5: ##bank"
+        asked = linked(key).partition(":")[0] if key else ""  # older links have "5: ##bank"
         if asked.isdecimal() and int(asked) < len(tokens):
             _keep(encoder, sides, side, int(asked))
         found[name] = position = session.QUERIES.get().get(_kept_by(encoder, side), first)
@@ -58,7 +58,7 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
 def show_kernel(
     panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel; a click on a token asks for its row.
+    """Show the panel. A click on a token chooses the row to show.
 
     choose_head: called if the figure chooses a head. more: as in `show_panel`.
     """
@@ -67,7 +67,7 @@ def show_kernel(
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """The largest differences to the model's own weights: on the same inputs, and in a separate pass (None: there is none)."""
+    """The largest differences to the model's own weights: on the same inputs, and in a separate pass (None: no such pass)."""
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
     separate = [cached_separate_error(encoder, side.sentence.text, head) for side in sides] if plain else [None]
@@ -78,7 +78,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None, state: str, value: Any
 ) -> None:
-    """Keep a choice of the figure. It comes from a browser: ignore a value that the figure doesn't offer."""
+    """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
     if state == "head" and choose_head:
         choose_head(value)
     match value:
@@ -91,7 +91,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Keep a position, and forget those of sentences that aren't shown."""
+    """Keep a position, and forget the positions in sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

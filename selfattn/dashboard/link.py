@@ -12,8 +12,8 @@ from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
-DIGITS = 8  # of the sha256 that identifies an encoder
-OLDER = {"content": "digest", "second_content": "second_digest"}  # by what older links identify it: the weights alone
+DIGITS = 8  # hexadecimal digits of the sha256 that identifies an encoder
+OLDER = {"content": "digest", "second_content": "second_digest"}  # names in older links, which digest weights only
 REMEDY = "Choose something else, or ask whoever made the link."
 OLD_LINK = "The link is an older one and identifies its encoder by the weights. They are the same (their sha256"
 LEFT_OPEN = "Whether configuration and tokeniser are the same too, it doesn't say."
@@ -30,20 +30,20 @@ def spell(key: str, name: str) -> None:
     """Replace the link's value of a key by the widget's spelling, and rerun. Call it before the bound widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
-        st.rerun()  # the widget reads the address as it was when the run began
+        st.rerun()  # because the widget in this run still reads the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value of a key, until the page shows it or the visitor has chosen something else."""
+    """Return the link's value of a key; "" once the page shows this value or the visitor has chosen something else."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Warn that the link's value isn't possible, as long as the page shows the same instead.
+    """Warn that the link's value isn't possible, as long as the page shows the same value in its place.
 
-    possible: the valid values. shown: the value shown instead. sentence: makes the first sentence of the link's value.
+    possible: the valid values. shown: the value shown instead. sentence: makes the warning's first sentence from the value.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -53,7 +53,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """The link's value of a key; "" once it is possible, or once the page shows something else instead."""
+    """The link's value of a key; "" once that value is possible, or once the page's value in its place changes."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -62,7 +62,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Keep a widget's value in the address if it was the default and no longer is. Call it before the bound widget."""
+    """Keep a widget's value in the address if it was the default, but the default changes. Call it before the bound widget."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -70,18 +70,18 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Leave the link's identity of its encoder in the address. key: "content" or "second_content"."""
+    """Leave in the address the digest by which the link identifies its encoder. key: "content" or "second_content"."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Keep the start of the encoder's content in the address, and warn if the link was made with another encoder.
+    """Keep the start of the encoder's content digest in the address, and warn if the link was made with another encoder.
 
-    An older link has the start of the weights' digest only; if that agrees, a note says what it leaves open.
-    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has said. asked_for: the link's
-    name for its encoder, or "". named: True if the address names this encoder; if not, the title follows the content, except
-    for the bundled encoder, which every server knows.
+    An older link has only the start of the weights' digest; if that agrees, a note says what remains unchecked.
+    key: "content" or "second_content". encoder: None if it couldn't be loaded; the page has already said so. asked_for: the
+    link's name for its encoder, or "". named: True if the address names this encoder; if not, the address also gets the
+    encoder's title, except for the bundled encoder, which every server knows.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

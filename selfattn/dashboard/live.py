@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # `show_stored` runs before anything slow is imported
 
 
 def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
-    """Show the component. Each change of one of these states calls choose(state, value)."""
+    """Show the component. Each change of one of `states` calls choose(state, value)."""
 
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))
@@ -23,7 +23,7 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
-    """Show a component whose choices stay in the browser: it sends nothing to the server."""
+    """Show a component that sends nothing to the server: choices in it stay in the browser."""
     _unheard(component)(key=f"stored {component}", data=dict(data))
 
 

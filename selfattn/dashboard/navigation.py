@@ -11,12 +11,12 @@ class Entry(NamedTuple):
     address: str  # "" for the start page
     file: str  # in pages/
     title: str
-    icon: str = ""  # for links to it
-    pickers: str = ""  # the pickers above it, as in pickers.pick_for
+    icon: str = ""  # for links to the page
+    pickers: str = ""  # the pickers above the page, as in pickers.pick_for
 
     @property
     def path(self) -> str:
-        """The file's path, as Streamlit takes it."""
+        """The file's path, in the form that Streamlit expects."""
         return f"pages/{self.file}"
 
 
@@ -61,11 +61,11 @@ def _page(entry: Entry, address: str, **more) -> st.Page:
 
 
 def entry_at(address: str) -> Entry:
-    """The page at an address, current or old."""
+    """The page at a current or an old address."""
     return ENTRIES[OLD.get(address, address)]
 
 
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
-    """Show a link to a page. label: "" for the page's title. query: the parameters of its address."""
+    """Show a link to a page. label: "" for the page's title. query: the parameters of the link's address."""
     entry = ENTRIES[address]
     st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

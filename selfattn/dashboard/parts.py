@@ -12,16 +12,16 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and again, alone, after each st.rerun([key, ...]) in a callback."""
+    """Call `show` now, and call it again without the rest of the page after each st.rerun([key, ...]) in a callback."""
     record = this_page()
 
     def part() -> None:
-        # Each run has a container for progress: a part can fill only its own, and adding one later would remount all below.
+        # Each run has a container for progress. A part can fill only its own; adding one later would remount all elements below.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
-        again = copy.copy(record)  # without its figures: "Download" reruns the whole page
+        again = copy.copy(record)  # it needs no copy of the figures, because "Download" reruns the complete page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):

@@ -16,16 +16,16 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# The part of an absolute path before its last name: in quotation marks, or without blanks.
+# The folders of an absolute path, without its last name. The path is in quotation marks or has no blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
-    """True if others can connect: the server listens beyond this machine, or answers to another name.
+    """True if others can connect: the server listens to other machines, or allows another host name.
 
-    The name counts because a server behind a proxy on the same machine listens on localhost.
+    Host names are checked because a server behind a proxy on the same machine listens on localhost only.
     """
-    names = st.get_option("server.allowedHosts")  # empty: it answers to any name
+    names = st.get_option("server.allowedHosts")  # empty: any name is allowed
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
@@ -34,7 +34,7 @@ def start_model() -> str:
     return _model_of(tuple(sys.argv[1:]))
 
 
-@functools.cache  # several calls a rerun, and argparse looks for translations on the disk
+@functools.cache  # it is called several times per rerun, and argparse looks for translations on the disk
 def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
@@ -42,7 +42,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """The encoders to choose among, the default first; and True if a visitor may name another."""
+    """Return the encoders to choose from, the default first; and True if a visitor may name another encoder."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -50,9 +50,9 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """The message; if others can connect, without the folders of this machine's paths.
+    """Return the message. If others can connect, remove the folders from paths of this machine.
 
-    name: an encoder's name, which may be a path. Folders that this server uses are found even if they hold blanks.
+    name: an encoder's name, which may be a path. Folders that this server uses are recognised even if their names have blanks.
     """
     if not beyond_localhost():
         return text
@@ -65,7 +65,7 @@ def for_visitors(text: str, name: str = "") -> str:
 
 @functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern of these folders and those that every server uses, as written and resolved, with a slash after one."""
+    """A pattern of these folders and the folders that every server uses, as written and resolved, with the slash after them."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -73,9 +73,9 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def check_encoder(name: str, revision: str = "") -> None:
-    """Raise LoadError for an encoder that isn't offered, in the same words whether it exists or not.
+    """Raise LoadError for an encoder that isn't offered. The message doesn't reveal whether the encoder exists.
 
-    If others can connect, the revision must be the operator's: anybody can put one on the Hub, as a pull request.
+    If others can connect, the revision must be the operator's: anybody can add a revision on the Hub, as a pull request.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
@@ -92,20 +92,20 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """True if a link may load this encoder without a question: the bundled one and the operator's, in their own revisions."""
+    """True if a link may load this encoder without a question: a bundled encoder, or the operator's in its revision."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """The folder of a finished scan. Raises TextError for one that isn't offered, in the same words whether it exists or not."""
+    """The folder of a finished scan. Raises TextError if it isn't offered; the message doesn't reveal whether it exists."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
     if base is None and not beyond_localhost():
         return Path(name)
-    itself = base is not None and Path(name) in (Path(), base)  # the operator's folder may be a scan itself
+    itself = base is not None and Path(name) in (Path(), base)  # the operator's folder may itself be a scan
     folder = base if base is None or itself else inside(base, name)
     if folder is None:
         raise TextError(

@@ -1,6 +1,6 @@
-"""The pickers that views share: two sentences and their word, one head, the switches of a map. All are in the page's link.
+"""Draw the pickers that views share: two sentences and their word, one head, a map's switches. The link has all their values.
 
-The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
+The frame draws the pickers of the sentences and the head, so that all views have the same widgets, which keep their values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,18 +32,18 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# One word is named in both sentences of most; "bank" opens the view. No word is named in "star"; "match" is one sense to the
-# bundled encoder.
+# The view starts with "bank". In most examples the finding names a word in both sentences. In "star" it names none; and the
+# bundled encoder takes both sentences of "match" for one sense.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: a small map of all heads
-ZOOM = 64  # a map of more rows than this gets a range to zoom into
+ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
 
 
 def pick_for(entry: Entry) -> None:
-    """Draw the sidebar's encoder and, for a view of heads, the page's title and pickers; keep the choices in `this_page()`.
+    """Draw the sidebar's encoder picker and, for a view of heads, the title and pickers; keep the choices in `this_page()`.
 
     entry.pickers: "pair" (two sentences, and a small map to choose a head), "maps" (two sentences; the page's own map chooses
-    the head), "main" (the same, but the page settles the head), "sentence" (one), "head" (none), or "" for no pickers.
+    the head), "main" (as "maps", but the page sets the head), "sentence" (one sentence), "head" (no sentence), or "" (nothing).
     If a choice can't be used, the page says so and ends.
     """
     page = this_page()
@@ -78,7 +78,7 @@ def pick_for(entry: Entry) -> None:
 
 
 def show_sentences(pair: Pair) -> None:
-    """Show A and B, a line each, with the word marked."""
+    """Show A and B on a line each, with the word marked."""
     with st.container(key="both_sentences", gap=None):
         for (name, side), color in zip(pair.sides, ("violet", "orange")):
             text, (start, stop) = side.sentence.text, side.word.span
@@ -94,7 +94,7 @@ def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD
 
 
 def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, and keep it in the address. Warn if the encoder hasn't the link's head."""
+    """Return the chosen head, and keep it in the address. Warn if the encoder lacks the head that the link names."""
     head = chosen_head(encoder, default, key)
     this_page().address[key] = None if head == default else str(head)
     missing = f"The link asks for the head {{}}, which {encoder.title} hasn't got.".format
@@ -103,15 +103,15 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
 
 
 def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
-    """Show a small map of all heads, in which a click chooses one. head: the chosen one."""
+    """Show a small map of all heads; a click chooses a head. head: the chosen head."""
     with st.container(width=PICKER):
         show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw the examples by their word, and a popover with the visitor's sentences, the control and the word.
+    """Draw buttons for the examples, with their words, and a popover for the visitor's sentences, the control and the word.
 
-    Returns the pair, the row of examples, which has room for more, and the popover. Messages are below the row.
+    Returns the pair, the row of buttons (for more pickers) and the popover. Messages are below the row.
     """
     asked = st.query_params
     has_sentences = session.A in asked or session.B in asked
@@ -150,7 +150,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
-    """Draw a control of a few options; return the chosen one. default: None, the first.
+    """Draw a control of a few options; return the chosen option. default: None for the first.
 
     options: names, or a mapping from names to labels, which the buttons and the address show. An empty value in the address
     means the default.
@@ -175,13 +175,13 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Put these values into the pickers, before they are drawn. chosen: True, keep the word though the sentences share others."""
+    """Put these values into the pickers, before they are drawn. chosen: True to keep the word even if others are shared too."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
 def _typed(edited: str) -> None:
-    # The link must also name the sentences that weren't typed. A run that was cut short may not have drawn their fields.
+    # The link must name the other sentences too. If a run was cut short, their fields may not have been drawn.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -189,11 +189,11 @@ def _typed(edited: str) -> None:
     if edited == session.C:
         session.CONTROL_TYPED.set((session.C.get(), session.A.get()))
     elif edited == session.A and session.C.get() != session.CONTROL_TYPED.get()[0]:
-        session.C.set("")  # an example's control has the sense of the example's A
+        session.C.set("")  # the example's control fits only the example's A, whose sense it has
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """Draw the picker of shared words; return the chosen one. typed: True, the visitor may name one that isn't listed."""
+    """Draw the picker of shared words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
@@ -207,7 +207,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
         session.WORD_MISSED.set(session.WORD.get())
-    missed = session.WORD_MISSED.get()  # kept: the page may run again by itself
+    missed = session.WORD_MISSED.get()  # keep it, because the page may run again by itself
     if missed and missed not in shared:
         where.info(literal(f'"{missed[:80]}" isn\'t in both sentences. Shown instead: "{default}".'))
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
@@ -226,7 +226,7 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control's field; return the word in it, or None. Warn of a control without the word, or for an earlier A."""
+    """Draw the control's field; return its word, or None. Warn if the control lacks the word or belongs to an earlier A."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
@@ -259,7 +259,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
         key.keep_within(options, 1)
         question = f"The word stands {len(found)} times in {sentence}: which one?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if session.LINK.get() and not linked(session.WORD):  # else the link's number belongs to another word
+    if session.LINK.get() and not linked(session.WORD):  # otherwise the number in the link belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
@@ -291,13 +291,13 @@ def pick_map_options(place, **more: Any) -> None:
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """A head's map of weights (n, n), as the two switches say; with `other`, the difference of the two maps."""
+    """A head's map of the weights (n, n), with the two switches applied; with `other`, the difference of the two maps."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """The part of a long map that the visitor chose, in bins if it is still too long to draw each weight."""
+    """The part of a long map that the visitor chose, with weights joined in bins if it is still too long to draw each."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

@@ -23,7 +23,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """vl-convert's interface, for one visitor. Before each picture it calls still_wanted(), which may raise."""
+    """A stand-in for vl-convert, for one visitor. Before each picture it calls still_wanted(), which may raise."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -33,7 +33,7 @@ class Painter:
             self._still_wanted()
             return _ask(how, what, options)
 
-    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
+    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # vl-convert has the same name
     svg_to_png = partialmethod(_draw, "svg_to_png")
 
 
@@ -42,7 +42,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
     try:
         return _submit(draw, how, what, options, LONGEST).result()
     except BrokenProcessPool:
-        if time.monotonic() - begun < LONGEST:  # the process had ended earlier, unnoticed
+        if time.monotonic() - begun < LONGEST:  # the process had ended before this picture: try again
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(
@@ -63,7 +63,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """vl-convert's result. Runs in the other process, which the system ends after `seconds`."""
+    """Return vl-convert's result. This runs in the other process, which the system ends after `seconds`."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm

@@ -1,7 +1,7 @@
 """Limit how many pages run and how many visitors do costly work at once; set PyTorch's threads for each pass.
 
-Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages have places of their own: they wait
-for one another, but not for costly work.
+Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages have separate places: a page waits for
+other pages, but not for costly work.
 """
 
 import threading
@@ -20,20 +20,21 @@ from selfattn.dashboard.streamlit_internals import this_session
 LOOK = 0.25  # seconds between checks that a waiting visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
 WAITING = "Others are computing; your turn comes ..."
-# Work (tokens x layers x d_model) of the largest pass that takes as long on one core as on two: 128 tokens of the bundled
-# encoder, 32 of one of base size. Every run of a page is a new thread, and PyTorch starts a new team of threads for it. With
-# two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights twice as long, hiding words and
-# heads in two short sentences 1.5 times as long. From 256 tokens on (copies counted), two threads take 3/4 to 2/3 of the time.
+# Work (tokens x layers x d_model) of the largest pass that takes as long on one core as on two: 128 tokens in the bundled
+# encoder, 32 tokens in one of base size. Every run of a page is a new thread, and PyTorch starts a new team of threads for it.
+# With two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights take twice as long, and
+# hiding words and heads in two short sentences takes 1.5 times as long. From 256 tokens on (copies counted), two threads take
+# 3/4 to 2/3 of the time.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = threading.local()  # .place, .page: True while this thread holds a place for costly work, or runs a page
-_running: set[int] = set()  # ids of the threads that run a page or a part of one, or wait to
+_mine = threading.local()  # .place: True while this thread has a place for costly work; .page: while it runs a page
+_running: set[int] = set()  # ids of the threads that run a page or a part of a page, or wait to run it
 
 
 class _Pages:
-    """The places for pages that run at the same time, taken in the order of arrival.
+    """The places for pages that run at the same time. Pages get them in the order of arrival.
 
     Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long. The last core is for
     the drawing process and for costly work.
@@ -44,7 +45,7 @@ class _Pages:
 
     @contextmanager
     def in_line(self) -> Iterator[Callable[[float], bool]]:
-        """Queue up. Yields a function of a timeout in seconds: it waits for a place, and returns True where it has taken one."""
+        """Queue up. Yields a function that waits up to a timeout in seconds, and returns True if it has taken a place."""
         ticket = object()
         with self._changed:
             self._line.append(ticket)
@@ -62,7 +63,7 @@ class _Pages:
             return first
 
     def add(self, places: int) -> None:
-        """Add free places; a negative number takes some at once, even beyond the bound."""
+        """Add free places. A negative number takes places at once, even if none is free."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -75,8 +76,8 @@ _pages = _Pages(max(1, _CORES - 1))
 def costly_slot() -> Iterator[Callable[[], None]]:
     """Hold a place for costly work. While others hold all places, wait; after PATIENCE the page says so.
 
-    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. Waiting ends
-    in the same way. A thread that holds a place gets no second one: it would wait for itself.
+    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. Waiting
+    ends for such a visitor too. A thread that holds a place doesn't take a second one: it might wait for itself.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -94,7 +95,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Wait until `take`, a function of a timeout, has a place. Return the element that shows WAITING in `news`, or None."""
+    """Call `take` with a timeout until it returns a place. Return the element that shows WAITING in `news`, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -106,9 +107,9 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 
 @contextmanager
 def page_run(news: Any = None) -> Iterator[None]:
-    """Wait for a place to run a page or a part of one, and hold it. Outside large passes PyTorch uses one thread.
+    """Wait for a place to run a page or a part of a page, and hold it. Outside large passes PyTorch uses one thread.
 
-    news: the container that shows WAITING after PATIENCE; None: nothing shows it.
+    news: the container that shows WAITING after PATIENCE; None: don't show it.
     """
     if getattr(_mine, "page", False):
         yield
@@ -133,7 +134,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Lend this page's place to others while it waits or does costly work. It comes back at once: others may wait for us."""
+    """Lend this page's place to others while it waits or works. Take it back without waiting: others may wait for this page."""
     if not getattr(_mine, "page", False):
         yield
         return
@@ -147,7 +148,7 @@ def page_lent() -> Iterator[None]:
 
 
 def alone() -> bool:
-    """True if no other page runs, so that there is time for work that can be put off."""
+    """True if no other page runs, so that there is time for work that can wait."""
     return len(_running) < 2
 
 
@@ -155,8 +156,8 @@ def alone() -> bool:
 def threads_for(work: int) -> Iterator[None]:
     """Give a pass of this much work (tokens x layers x d_model) one thread, or a large pass its share of the cores.
 
-    If every page used all cores, their threads would wait for one another: fifty visitors on two cores waited a third longer,
-    and used more processor time.
+    If every page used all cores, their threads would wait for one another: on two cores, fifty visitors waited a third
+    longer, and used more processor time.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -168,7 +169,7 @@ def threads_for(work: int) -> Iterator[None]:
 
 
 def stop_if_superseded() -> None:
-    """End this run if a newer one has replaced it, or if its visitor has left."""
-    # At any read of the session's state, Streamlit ends a script run that a newer one has replaced.
+    """End this run if a newer run has replaced it, or if its visitor has left."""
+    # Whenever the session's state is read, Streamlit ends a script run that a newer run has replaced.
     if this_session() is not None:
         RECORD.get()

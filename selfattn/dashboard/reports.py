@@ -1,4 +1,4 @@
-"""Show stored reports (selfattn/stored_reports.py) with their dates, and compute others with a progress bar and "Stop"."""
+"""Show stored reports (selfattn/stored_reports.py) with their dates, and compute others, with a progress bar and "Stop"."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,7 +21,7 @@ labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 @cache
 def _sentences(name: str) -> object:
-    """The sentences of the report of this name."""
+    """The sentences that the report of this name is about."""
     return KINDS[name].reads()
 
 
@@ -32,12 +32,12 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
-    found = read()  # None isn't cached: a measurement may store the report meanwhile
+    found = read()  # don't cache None: a measurement may store the report later
     return cached(encoder, key, lambda _: found) if found else None
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """`cached` costly work, with a progress bar and a Stop button. After Stop the page says so and ends."""
+    """Run costly work through `cached`, with a progress bar and a Stop button. After Stop the page says so and ends."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -63,7 +63,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """The report about the built-in sentences, computed now unless it is stored; and the stored one, or None.
+    """Return the report about the built-in sentences, computed now if it isn't stored; and the stored report, or None.
 
     title: names the work while it is computed.
     """
@@ -73,6 +73,6 @@ def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stor
 
 
 def say_dates(*reports: Stored | None) -> None:
-    """Say when the first of these stored reports was computed."""
+    """Show when the first of these stored reports was computed."""
     date = min(report.date for report in reports if report)
     st.text(f"Computed on {date}, with the weights and the sentences that are here now.")

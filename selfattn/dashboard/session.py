@@ -1,4 +1,4 @@
-"""Define the keys of a visitor's session, with their meanings and first values; no other file spells one out.
+"""Define the keys of a visitor's session, with their meanings and first values. No other file writes a key as a string.
 
 A key that a widget binds to the address must keep its name. A key that is used only next to its widget ("scaling.n") isn't here.
 """
@@ -15,7 +15,7 @@ class Key(str):
     """A key of the session by its name. A name with `{}` is a template that `of` fills in."""
 
     meaning: str
-    first: Any  # its value until one is set
+    first: Any  # the value until one is set
 
     def __new__(cls, name: str, meaning: str = "", first: Any = None) -> "Key":
         key = super().__new__(cls, name)
@@ -28,15 +28,15 @@ class Key(str):
         return Key(self.format(part), self.meaning, self.first)
 
     def get(self) -> Any:
-        """Its value in this visitor's session."""
+        """Return the key's value in this visitor's session."""
         return st.session_state.get(self, self.first)
 
     def set(self, value: Any) -> None:
-        """Set its value. A widget's value must be set before the widget is drawn, or in a callback."""
+        """Set the key's value. A widget's value must be set before the widget is drawn, or in a callback."""
         st.session_state[self] = value
 
     def keep_within(self, options: Collection[Any], default: Any) -> None:
-        """Call before a widget: the default replaces a value that is no longer among the options."""
+        """Set the default if the value is no longer among the options. Call it before the widget."""
         if st.session_state.get(self, default) not in options:
             self.set(default)
 
@@ -52,21 +52,21 @@ HIDE = {"A": Key("hide_a", "the word that is hidden in A"), "B": Key("hide_b", "
 AT = {"A": Key("at_a", "the number of the word's place in A, from 1"), "B": Key("at_b", "the same in B")}
 CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values())
 MODEL = Key("model", "the encoder, one of those offered or `another ...`")
-SECOND = Key("second", "the second encoder of Two encoders, likewise")
-SENTENCE = Key("sentence", "All heads: the sentence it shows, A or B, or both", "A")
-SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one a line")
+SECOND = Key("second", "Two encoders: the second encoder, one of those offered or `another ...`")
+SENTENCE = Key("sentence", "All heads: the sentence that is shown: A, B, or both", "A")
+SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one per line")
 
 # Heads, by their names, such as "L0 H10"; they are in the address, but no widget binds them. None: the page's default.
 HEAD = Key("head", "the chosen head")
-SECOND_HEAD = Key("head2", "Two encoders: the second encoder's, if heads have no counterparts")
+SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if heads have no counterparts")
 
 # The origin of the choice.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word; else it follows the example", False)
-CONTROL_TYPED = Key("typed", "the control as typed, and A then; after a change of A the page asks about it", ("", ""))
+CONTROL_TYPED = Key("typed", "the typed control, and A at that time; if A changes, the page asks about it", ("", ""))
 WORD_MISSED = Key("word_missed", "the word asked for last that isn't in both sentences", "")
 
 # The address.
-LINK = Key("link", "the address at the session's start, without parameters met or dropped", MappingProxyType({}))
+LINK = Key("link", "the address at the session's start, without parameters applied or dropped", MappingProxyType({}))
 INSTEAD = Key("instead", "by the link's key: the value shown in its place")
 DEFAULT_OF = Key("default of {}", "a bound widget's default in the previous run")
 LINKED_TO = Key(
@@ -79,7 +79,7 @@ RECORD = Key("page_record", "the record of this run of a page")
 MENU = Key("menu", "the pages of the menu, built once")
 
 # The main view.
-WAY = Key("way", "the way that shares are parts of: between the senses, or between the two sentences")
+WAY = Key("way", "the way of which shares are parts: between the senses, or between the two sentences")
 HIDDEN = Key("hidden", "the answer's key; the number of the word that the visitor hides in A, and in B", (None, None))
 GUESS = Key(
     "guessed", '"asked" while the page asks for a guess; then the guessed word\'s sentence and number; False: given up'
@@ -88,7 +88,7 @@ VIEW = Key("view", "the source of the weights in the chosen head's maps; on Pron
 
 # The kernel figure.
 PIECE = {"A": Key("piece_a", "the token of A whose row the figure shows"), "B": Key("piece_b", "the same in B")}
-QUERIES = Key("queries", "its position, by the encoder and the word's sentence and place", MappingProxyType({}))
+QUERIES = Key("queries", "the token's position, by the encoder and the word's sentence and place", MappingProxyType({}))
 
 # Every map's two switches.
 BY_WORDS = Key("words", "True: join word pieces to words", False)
@@ -102,8 +102,8 @@ UNRELATED = Key("unrelated", "Predictions: the key of the encoder whose unrelate
 DOCUMENT = Key("document", "Predictions: a second document for the query; empty: none")
 CLASS = Key("class", "Predictions: the class that is asked about, by its name")
 TAGGED = Key("tagged", "Predictions: the word whose tag is asked about")
-TAG = Key("tag", "Predictions: that word and the tag that is asked about; without it the likeliest")
-PASSAGE = Key("passage", "Predictions: the sentence whose words are open, by its text's row and its place, from 1")
+TAG = Key("tag", "Predictions: that word, and the tag that is asked about; None: the likeliest tag")
+PASSAGE = Key("passage", "Predictions: the sentence whose words are open, by its text's row and its own place, from 1")
 GAP = Key("gap", "Predictions: the number of the masked word")
 TARGET = Key("target", "Predictions: the number of the word in the gap that is asked about")
 STOPPED = Key("stopped", "the encoder and key of the work that was stopped")

@@ -1,4 +1,4 @@
-"""Every use of undocumented parts of Streamlit, each with its upstream issue, as of 2026-11-26 (1.66 and 1.67)."""
+"""Every use of undocumented parts of Streamlit, each with Streamlit's issue, as of 2026-11-26 (1.66 and 1.67)."""
 
 import itertools
 import threading
@@ -22,7 +22,7 @@ _places = itertools.count()
 def let_navigation_find_the_pages() -> None:
     """Keep Streamlit from showing "page not found" to the first visitor of a deep link because of the folder pages/.
 
-    streamlit/streamlit#8860 and #9992: closed, but a folder of that name beside st.navigation still causes it.
+    streamlit/streamlit#8860 and #9992: closed, but a folder pages/ still causes it if st.navigation is used.
     """
     PagesManager.uses_pages_directory = False
 
@@ -30,7 +30,7 @@ def let_navigation_find_the_pages() -> None:
 def this_session() -> Any:
     """The visitor's session that this thread works for, or None.
 
-    streamlit/streamlit#315, open: Streamlit doesn't support own threads, and has no public call for this.
+    streamlit/streamlit#315, open: Streamlit doesn't support an app's own threads, and has no public call for this.
     """
     return get_script_run_ctx(suppress_warning=True)
 
@@ -43,7 +43,7 @@ def came_back() -> bool:
 def restore_address() -> None:
     """After Back or Forward, give the page's widgets all parameters of the address that the browser restored.
 
-    Streamlit removes each parameter that a widget of the previous page binds, even if this page binds one of that name.
+    Streamlit removes each parameter that a widget of the previous page binds, even if this page binds a parameter of that name.
     No issue was found.
     """
     context = this_session()
@@ -56,7 +56,7 @@ def restore_address() -> None:
 
 @contextmanager
 def working_for(session: Any) -> Iterator[None]:
-    """Attach this thread to a session inside the `with`, and detach it after: threads are reused. #315, as above."""
+    """Attach this thread to a session inside the `with`, and detach it afterwards: threads are reused. #315, as above."""
     if session is None:
         yield
         return
@@ -72,10 +72,11 @@ def working_for(session: Any) -> Iterator[None]:
 
 
 def run_part_next(key: str) -> None:
-    """Run a part of the page (`show_part`) once more when this run has ended. A run that waits already takes its place.
+    """Run a part of the page (`show_part`) once more after this run, unless another run is waiting already.
 
-    st.rerun() takes a part's key in callbacks only, and would cut this run off. No issue was found. Two requests become one, with
-    the address and page of the second: this one must not come second, for the visitor may be on the way to another page.
+    st.rerun() accepts a part's key in callbacks only, and would cut this run off. No issue was found. Streamlit joins two
+    requests into one, with the address and page of the second. This request must not be the second: the first may open another
+    page.
     """
     context = this_session()
     data = RerunData(
@@ -92,9 +93,9 @@ def run_part_next(key: str) -> None:
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a file that was made for a download until HELD newer ones exist.
 
-    Streamlit stores the result of a download button's callable for no session: the second page run that ends on the server,
-    any visitor's, removes it. With many visitors that often happens before the browser has fetched it, and the download ends
-    in a 404. The callables came with streamlit/streamlit#12942; no issue was found about the files that vanish.
+    Streamlit stores the result of a download button's callable without a session, and the second page run to end after that,
+    of any visitor, removes the file. With many visitors that often happens before the browser has fetched the file, and the
+    download ends in a 404. The callables came with streamlit/streamlit#12942; no issue was found about the files that vanish.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # acts as a visitor who never leaves
         # The same bytes, kind and name give the file that Streamlit stores a moment later.

@@ -31,8 +31,8 @@ from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # the sentence for a real head
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # pixels: beside a picture in a window of 1440, below it in one of 800
-ROOM, FITS = 280, 28  # pixels: a map beside another; the smallest cell that holds its number
+BESIDE = 352  # pixels of the text: beside a picture in a window of 1440, below the picture in a window of 800
+ROOM, FITS = 280, 28  # pixels: a map with another map at its side; the smallest cell with room for its number
 MOST_TOKENS = 64  # tokens of a lesson's map, at most
 
 
@@ -64,7 +64,7 @@ def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.Delta
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """The matrix to draw: before the answer these rows (none given: all) are NaN."""
+    """The matrix to draw. Before the answer, `rows` (if none are given, all rows) are NaN."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -72,7 +72,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw the choice of a stop's examples; return the chosen one's name. names: the names, or their labels by name."""
+    """Draw the choice of a stop's examples; return the chosen example's name. names: names, or labels by name."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -100,7 +100,7 @@ def steps(
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
     """Show every step of one row of a trace: the row of the token `asks`, or of the token clicked last.
 
-    A trace of one row has no others to click on. If its query is none of the tokens, asks is -1 and `text` names the query.
+    A trace of one row has no other rows to choose. If its query is none of the tokens, asks is -1 and `text` names the query.
     said: `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
@@ -108,7 +108,7 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
     row = QueryRow(trace=trace, tokens=tuple(tokens), query=chosen, first=0 if whole else asks, text=text)
 
     def choose(_: str, clicked: Any) -> None:
-        # It comes from a browser.
+        # The value comes from a browser.
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
@@ -117,14 +117,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """A map of at most `room` pixels, small enough for another beside it. Cells large enough print their numbers."""
+    """A map of at most `room` pixels, so that two fit side by side. Cells print their numbers if they are large enough."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Vectors (2,) as arrows, as thick as they are long; `strong` in ink."""
+    """Vectors (2,) as arrows; longer arrows are thicker, and `strong` is drawn in ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -137,7 +137,7 @@ def take(text: str) -> None:
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """A map of one number a head, (n_layers, n_heads): layers down, heads across."""
+    """A map of one number per head, (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
@@ -167,7 +167,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """`vectors`, folded away."""
+    """Draw the fields of `vectors` in a folded expander."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 
@@ -180,12 +180,12 @@ def vectors(
 ) -> dict[str, Tensor]:
     """Draw a field for each vector (d,), filled with the published numbers, and a button that restores them.
 
-    Returns the vectors by name, in float64. For a field that doesn't hold as many finite numbers, the page says so and returns
-    the published ones. check: raises ValueError if the vectors don't fit together; the page shows its message too.
+    Returns the vectors by name, in float64. If a field doesn't have the expected count of finite numbers, say so and
+    return the published numbers. check: raises ValueError if the vectors don't fit together; the page shows its message too.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
-    if st.session_state.setdefault(filled, texts) != texts:  # the example has changed: fill in its numbers
+    if st.session_state.setdefault(filled, texts) != texts:  # another example: fill in its numbers
         st.session_state.update(texts | {filled: texts})
     typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -204,7 +204,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """The typed numbers, (d,) in float64. If they aren't as many as the published ones, say so and return those."""
+    """The typed numbers, (d,) in float64. If there are more or fewer than published, say so and return the published."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
@@ -220,7 +220,7 @@ def refuse(why: str, what: str = "These numbers can't be used.") -> None:
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw the button that restores the published values. published: by the widgets' keys."""
+    """Draw the button that restores the published values. published: the values by the widgets' keys."""
     st.button(
         label,
         key=f"{stop}.reset",

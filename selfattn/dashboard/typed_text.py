@@ -10,11 +10,11 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
 
-MOST_NAMED = 5  # unknown parts of a text that are named
+MOST_NAMED = 5  # unknown parts of a text that a message names, at most
 
 
 def check_length(text: str) -> None:
-    """Raise TextError for a text of more characters than this server takes."""
+    """Raise TextError for a text with more characters than this server accepts."""
     if len(text) > (limit := Settings.read().max_characters):
         raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
 
@@ -24,7 +24,7 @@ def encode_or_stop(
 ) -> Encoding:
     """The text's Encoding. If the text can't be encoded, say why and end the page.
 
-    label: the page's name for the text. pair: the second of two segments. most: tokens, if the page has room for no more.
+    label: the page's name for the text. pair: the second of two segments. most: a limit on the tokens, if the page has one.
     """
     try:
         check_length(text)

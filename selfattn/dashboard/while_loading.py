@@ -1,6 +1,6 @@
 """Show the first example's stored figure to a visitor who comes while torch and the encoder are being loaded.
 
-The page compares it with the live figure once that is computed, and warns of a difference. `make demo` stores it.
+Once the live figure is computed, the page compares the two, and warns of a difference. `make demo` stores the figure.
 """
 
 import json
@@ -19,12 +19,12 @@ SAME = 0.005  # shares that differ by less are the same
 
 
 def loaded() -> bool:
-    """True if this server has imported the pages' modules: then a page is as quick as the stored figure."""
+    """True if this server has imported the pages' modules: then a page is shown as quickly as the stored figure."""
     return "selfattn.dashboard.pickers" in sys.modules
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure and return its place; None if the visitor asks for another view."""
+    """Show the stored figure and return its container. Show nothing and return None if the visitor wants another view."""
     if any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = _kept(), st.query_params.to_dict()
@@ -40,7 +40,7 @@ def show_stored_figure() -> Any:
 
 
 def check_stored_figure(place: Any, record: Any) -> None:
-    """Warn if the page's live figure differs from the stored one in its encoder, sentences, finding or shares."""
+    """Warn if the page's live figure differs from the stored figure in its encoder, sentences, finding or shares."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
         place.warning("The figure that was shown while the encoder was loaded is not the one that is computed now.")

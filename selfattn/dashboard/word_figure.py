@@ -1,4 +1,4 @@
-"""The main view's figure, and what a visitor chooses in it: words to hide, a head, a guess. The address holds words and head."""
+"""Show the main view's figure, and keep the visitor's choices: hidden words and a head (in the address too), and a guess."""
 
 from functools import partial
 from typing import Any
@@ -29,11 +29,11 @@ def show_figure(encoder: Encoder, way: str) -> None:
 
 
 def complete_figure(encoder: Encoder, way: str) -> None:
-    """Run the leading words' heads where they are missing. "Download" has them at once, the figure when this run has ended."""
+    """Run the leading words' heads that are missing. "Download" has them at once, and the figure after this run."""
     page = this_page()
     if complete(encoder, page.pair, way):
         page.panels[0] = _panel(encoder, way)
-        note_in_address(page.address)  # the part's run begins with the address of now
+        note_in_address(page.address)  # because the part's run starts with the current address
         run_part_next("figure")
 
 
@@ -47,7 +47,7 @@ def _panel(encoder: Encoder, way: str) -> Panel:
 
 
 def hidden_now(encoder: Encoder, pair: Pair, way: str) -> Hidden:
-    """The numbers of the words that the visitor hides in A and in B; at first those of the link."""
+    """The numbers of the words that the visitor hides in A and in B; at first the words that the link names."""
     key, (kept, hidden) = answer_key(encoder, pair, way), session.HIDDEN.get()
     if kept != key:
         hidden = None, None
@@ -65,7 +65,7 @@ def hidden_words_now(encoder: Encoder, pair: Pair, way: str) -> dict[str, Word]:
 
 
 def note_hidden(encoder: Encoder, way: str) -> None:
-    """Keep the hidden words in the address, and say which of a link's words can't be hidden."""
+    """Keep the hidden words in the address, and say which of the link's words can't be hidden."""
     page = this_page()
     for side, own, at in zip("AB", _names(encoder, page.pair, way), hidden_now(encoder, page.pair, way)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
@@ -74,18 +74,18 @@ def note_hidden(encoder: Encoder, way: str) -> None:
 
 
 def _names(encoder: Encoder, pair: Pair, way: str) -> list[list[str]]:
-    """The words that can be hidden, as the address has them."""
+    """The words that can be hidden, as the address spells them."""
     return [numbered([word.text for word in own]) for own in hidden_of(encoder, pair, way).words]
 
 
 def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> None:
-    """Take a choice over. It comes from a browser: what the figure doesn't offer is passed over."""
+    """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
     if state == "head" and choose_head(encoder, pair, way, value):
         st.rerun(["head"])
     names = _names(encoder, pair, way)
     if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
-        st.rerun()  # the whole page: the answer is outside this part
+        st.rerun()  # the complete page, because the answer is outside this part
     if state == "hidden" and isinstance(value, list) and len(value) == 2 and _offered(names, enumerate(value)):
         session.HIDDEN.set((answer_key(encoder, pair, way), tuple(value)))
         for key, own, at in zip(session.HIDE.values(), names, value):
@@ -97,7 +97,7 @@ def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> N
 
 
 def choose_head(encoder: Encoder, pair: Pair, way: str, value: Any) -> bool:
-    """Choose the head of this number, and keep it in the address. False: there is no such head."""
+    """Choose the head of this number, and keep it in the address. Return False if there is no such head."""
     if type(value) is not int or not 0 <= value < len(encoder.all_heads):
         return False
     head = encoder.all_heads[value]

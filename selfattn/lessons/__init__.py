@@ -1,4 +1,4 @@
-"""The small systems that several lessons share, one file each: plain numbers in, every step out.
+"""Small systems that several lessons share, one file each. Each takes plain numbers and returns every step.
 
-`selfattn.kernel` computes their weights, so that the same lines compute a lesson and a real head. None imports Streamlit.
+`selfattn.kernel` computes their weights, so that the same lines compute a lesson and a real head. No lesson imports Streamlit.
 """

@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """The head whose row at this position can lose the most of its largest weight, and its two rows."""
+    """The head whose row at this position can lose the most of its largest weight, and that head's two rows."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
@@ -54,6 +54,6 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 def noise_weights() -> tuple[Tensor, Tensor]:
     """The weights (8, 8) of random queries and keys, by the kernel and by torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
-    value = torch.eye(8)  # torch returns contexts only: those of an identity are the weights
+    value = torch.eye(8)  # torch returns contexts only; if the values are an identity, the contexts are the weights
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
     return attend(query, key, value).weights, own

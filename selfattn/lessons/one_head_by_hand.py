@@ -19,7 +19,7 @@ REAL = Example(  # the same words for a real encoder, and a control
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
     ("riverside", "finance"),
 )  # fmt: skip
-BANK, LAST = 1, 4  # positions of "bank", whose query it is, and of "river" or "loan"
+BANK, LAST = 1, 4  # positions of "bank", which has the query, and of "river" or "loan"
 ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two
 _numbers = partial(torch.tensor, dtype=torch.float64)
 EMBEDDINGS = {
@@ -28,8 +28,8 @@ EMBEDDINGS = {
 }  # fmt: skip
 MATRICES = (  # W_Q, W_K, W_V
     _numbers(((1, 0), (0, 1), (0, 0))),  # money and water
-    _numbers(((1, 0), (0, 1), (-1, -1))),  # the same, less glue: words of glue fit no query
-    _numbers(((1, -1), (-1, 1), (0, 0))),  # their difference: 0 for a word that is as much about both
+    _numbers(((1, 0), (0, 1), (-1, -1))),  # the same minus glue, so that glue words fit no query
+    _numbers(((1, -1), (-1, 1), (0, 0))),  # their difference: 0 for a word that is equally about both
 )
 W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
@@ -42,7 +42,7 @@ class Bank:
     embeddings: Tensor  # (5, 3)
     trace: AttentionTrace  # query, key, value (5, 2)
     added: Tensor  # (3,) what the head adds to "bank": its context times W_O
-    total: Tensor  # (3,) the sum of its own vector and `added`
+    total: Tensor  # (3,) the sum of the embedding of "bank" and `added`
 
 
 def embeddings_of(sentence: str) -> dict[str, Tensor]:
@@ -53,7 +53,7 @@ def embeddings_of(sentence: str) -> dict[str, Tensor]:
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
     """Compute the sentence that ends in "river" or "loan".
 
-    typed: its words' embeddings (3,). hidden: a position that "bank" may not attend to.
+    typed: the embedding (3,) of each word. hidden: a position that "bank" may not attend to.
     """
     words = WORDS[sentence]
     embeddings = torch.stack([typed[word.lower()] for word in words])

@@ -1,4 +1,4 @@
-"""Score how well each head attends from a pronoun to its noun, beside a baseline that knows positions only.
+"""Score how well each head attends from a pronoun to its noun, compared with a baseline that knows positions only.
 
 Source: the task is Winograd's (1972; Levesque et al. 2012); searched for in heads by Clark et al. 2019, section 4.3.
 The best of many heads is partly lucky, so it is chosen on one half of the sentences and scored on the other.
@@ -55,10 +55,10 @@ class ChosenHead:
     """The best head on one half of the sentences, with its accuracy on the other half."""
 
     head: Head
-    chosen_with: float  # its accuracy on the half that chose it, which is too high
+    chosen_with: float  # the head's accuracy on the half that chose it; too high, because it was chosen there
     accuracy: float  # on the other half
-    p_value: float  # the probability that coins are right there as often or more often (binomial, one-sided)
-    position_only: float  # its accuracy there, if it attended by distance alone
+    p_value: float  # the probability that coin flips are right at least as often (binomial, one-sided)
+    position_only: float  # the head's accuracy on the other half, if it attended by distance alone
     n: int  # sentences in the other half
     luck: float  # the best of all heads' accuracy by luck on the choosing half (95th percentile)
 
@@ -95,7 +95,7 @@ def accuracy(preferences: Tensor) -> Tensor:
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
     """The preference of each head if it attended by distance alone: (n_sentences, n_layers, n_heads).
 
-    Each distance has its mean weight over the *other* sentences.
+    The weight at each distance is its mean over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
     aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)  # pronouns at `longest`
@@ -109,7 +109,7 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
         others = torch.cat([aligned[:place], aligned[place + 1 :]])[..., span]
         as_if.append(
             replace(each, rows=others.nanmean(0).nan_to_num()).preference
-        )  # 0 for a distance that no other has
+        )  # 0 for a distance that no other sentence has
     return torch.stack(as_if)
 
 

@@ -33,8 +33,8 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     """Multiplications of one layer: words, network, multiplications.
 
-    Recurrent: two d x d matrix products a word, for the word and for the state. Attention: n x n scores and as many
-    weighted values, of width d (what table 1 counts), and four d x d projections a word (query, key, value, output).
+    Recurrent: two d x d matrix products per word, for the word and for the state. Attention: n x n scores and as many
+    weighted values, of width d (what table 1 counts), and four d x d projections per word (query, key, value, output).
     """
     rows = []
     for n in lengths:
@@ -50,7 +50,8 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
     One row per network and word: network, step, word, gradient, share.
     gradient: the factor by which a small change of the first word's vector grows or shrinks up to that word's state (Frobenius
     norm of the Jacobian over the square root of the width).
-    share: the first word's part of the state: each word is left out in turn, and its contribution divided by the sum of all.
+    share: the first word's part of the state. Each word is left out in turn to find its contribution; the first word's
+    contribution is divided by the sum of all.
     For attention the "state" of a word is its context vector; every word attends to the whole sentence.
     """
     source = start - 1
@@ -73,7 +74,7 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
     """A random vector of length 1 for each word, (n, d_model) float64.
 
-    Its lower-case spelling is the seed, so that a word has the same vector at each of its places.
+    A word's lower-case spelling is the seed, so that the word has the same vector wherever it occurs.
     """
     seeds = (torch.Generator().manual_seed(zlib.crc32(word.lower().encode())) for word in words)
     rows = torch.stack([torch.randn(d_model, generator=seed, dtype=torch.float64) for seed in seeds])
@@ -99,7 +100,7 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Each word's context over all words; the word vectors are query, key and value.
 
-    asking: how much of the wanted word's direction is added to every query by hand, as training would; 0: untrained.
+    asking: how much of the wanted word's direction is added to every query by hand; training would do the same. 0: untrained.
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
@@ -116,7 +117,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
-    """The distance by which each state moves (columns) without each word (rows; its vector is set to zero), (n, n)."""
+    """How far each state (column) moves if each word's vector (row) is set to zero in turn, (n, n)."""
     without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 

@@ -1,4 +1,4 @@
-"""Read the definitions of the field's terms, one sentence each, that all pages share (terms.toml)."""
+"""Read the one-sentence definitions of the field's terms (terms.toml), which all pages share."""
 
 import tomllib
 from pathlib import Path

@@ -59,7 +59,7 @@ class EpochState:
     epoch: int
     score: Score
     weights: Tensor  # (7, 7) mean over the positives
-    negative_weights: Tensor  # (7, 7) mean over as many negatives
+    negative_weights: Tensor  # (7, 7) mean over equally many negatives
     model: "TinyModel"  # a copy that isn't trained further
 
     @property
@@ -69,7 +69,7 @@ class EpochState:
 
 
 class TinyModel(nn.Module):
-    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. Attention is our kernel's."""
+    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. Our kernel computes the attention."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class TinyModel(nn.Module):
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """The training data; seed 0 gives the source's. fresh: other sentences, as many, that training never sees."""
+    """The training data; seed 0 gives the source's data. fresh: equally many sentences that training never sees."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
@@ -140,7 +140,7 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 def layers(width: int = 8) -> pd.DataFrame:
     """The model's layers: layer, shapes, numbers (to learn).
 
-    Keras prints three times their sum plus 2 (2,333 at width 8): it adds Adam's two moments of each, its step and its rate.
+    Keras prints three times their sum plus 2 (2,333 at width 8): it adds Adam's two moments per number, step and rate.
     """
     model = TinyModel(width)
     parts = {
@@ -159,7 +159,7 @@ def layers(width: int = 8) -> pd.DataFrame:
 
 
 def without_edge() -> Tensor:
-    """A mask (7, 7) that forbids one weight: of [CLS] on position 4."""
+    """A mask (7, 7) that forbids one weight: that of [CLS] on position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[CLS, TARGET_POSITION] = False
     return mask

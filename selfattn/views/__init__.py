@@ -1,1 +1,1 @@
-"""Make a view's sentences, pictures and tables once, by name; page, notebook, report, bundle and site place them."""
+"""Make each view's sentences, pictures and tables once, for the page, the notebook, the report, the bundle and the site."""

@@ -25,7 +25,7 @@ from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
-WRITTEN = 40  # tokens: for a longer sentence the browser doesn't get the chosen head's weights as numbers
+WRITTEN = 40  # tokens: in a longer sentence the chosen head's weights aren't sent to the browser as numbers
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
@@ -54,8 +54,8 @@ def every_head(
 ) -> Panel:
     """The panel of all heads: each map small, with a bar for the measure, and the chosen head's map large.
 
-    maps: `small_maps`, the rows to outline and the sentence's name. frame: tidy_tables.heads_frame. compared: the word's
-    sentences, if the measure is an effect on its cosine. noise: a sentence for the note.
+    maps: the fields of `small_maps`, the rows to outline and the sentence's name. frame: tidy_tables.heads_frame. compared: the
+    two sentences, if the measure is an effect on the word's cosine. noise: a sentence for the note.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -115,7 +115,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """The panel of what a head does over many sentences: its pattern, its largest weights, and typical ones.
+    """The panel of what a head does over many sentences: its pattern, its largest weights, and typical weights.
 
     frame: the labelled sentences of `report`.
     """
@@ -152,7 +152,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """The panel of how far each head alone moves the word if another is hidden in it; its finding is about `head`."""
+    """The panel of how far the word moves if another word is hidden in one head only. The finding is about `head`."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

@@ -24,7 +24,7 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """A panel with a picture of `charts.dots.dots`. guess, domain: as there. marked: labels in teal; None, the first.
+    """A panel with a picture of `charts.dots.dots`. guess, domain: as for `dots`. marked: labels in teal; None: the first.
 
     tables: more tables, by name. parts: other fields of the panel.
     """
@@ -50,7 +50,7 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """A panel with a map of all heads by a measure, `head` outlined. look_of: kind, title. parts: other fields of the panel."""
+    """A panel with a map of all heads by a measure, which outlines `head`. look_of: kind, title. parts: other panel fields."""
     return Panel(
         name=name,
         finding=finding,

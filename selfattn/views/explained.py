@@ -1,4 +1,4 @@
-"""Make the data of texts whose words, or in long texts sentences, are tinted by their effect on an encoder's answer."""
+"""Make the data of tinted texts: each word (in a long text, each sentence) is tinted by its effect on an encoder's answer."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +12,9 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
-PRINTED = 5  # percent of the full tint's effect: smaller ones are in tooltips only
+PRINTED = 5  # percent of the effect that has the full tint; smaller effects are printed in tooltips only
 LEAST = (
-    0.1  # share of the answer: no smaller effect has the full tint, so that a change of a hundredth doesn't look large
+    0.1  # share of the answer: smaller effects never have the full tint, so that a change of 0.01 doesn't look large
 )
 
 Write = Callable[[float], str]
@@ -23,9 +23,9 @@ Write = Callable[[float], str]
 def explained_data(
     found: Mapping[str, Explained], what: str, write: Write, wholes: Mapping[str, Tokens] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """The data of the component `shaded`, one row a text. found: each result, by the line above its text.
+    """The data of the component `shaded`, one row per text. found: the results; each key is the line above the text.
 
-    what: names the number that changes. write: writes a change of it. wholes: by line, the uncut text if its end was cut off.
+    what: names the number that changes. write: formats a change. wholes: by the same keys, the uncut text if its end was cut.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -97,7 +97,7 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. name: the encoder's. where: " of A"."""
+    """State how much of a text the embedder cuts off. name: the encoder's name. where: " of A"."""
     at_end = len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)  # special
     words, kept = tokens.words, len(read.ids) - at_end
     left = sum(word.stop <= kept for word in words)

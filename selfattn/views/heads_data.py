@@ -1,4 +1,4 @@
-"""Make the data of the component `heads` (dashboard/components/heads.schema.json): a map of all heads, one of them chosen."""
+"""Make the data of the component `heads` (dashboard/components/heads.schema.json): a map of all heads, with one chosen."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ def heads_data(
 ) -> dict[str, Any]:
     """The data of a map whose heads are coloured by a measure.
 
-    frame: tidy_tables.heads_frame. chosen: outlined if it is in the frame. kind: "weights" for numbers from 0; else both signs
-    have a colour. title: the measure's name in words. maps: each head's own map, as the schema describes it.
+    frame: tidy_tables.heads_frame. chosen: the head to outline, if it is in the frame. kind: "weights" for numbers from 0;
+    otherwise each sign has a colour. title: the measure's name in words. maps: each head's own map, as the schema describes it.
     """
     frame = frame.sort_values(["layer", "head"])
     values, names = frame[measure].tolist(), frame["name"].tolist()

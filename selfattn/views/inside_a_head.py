@@ -44,10 +44,10 @@ class Followed:
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
-    position: int  # the token's
+    position: int  # of the token
     steps: HeadSteps
-    real: AttentionTrace  # unchanged
-    trace: AttentionTrace  # `real`, or one with changed steps
+    real: AttentionTrace  # without changes
+    trace: AttentionTrace  # `real`, or a trace with changed steps
 
     @property
     def changed(self) -> bool:
@@ -109,7 +109,7 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """One row per token: sentence, place, token, weight (unchanged), changed."""
+    """One row per token: sentence, place, token, weight (unchanged), changed (the weight after the changes)."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -119,7 +119,7 @@ def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
 
 
 def _what_changes(side: Followed) -> str:
-    """State the effect of the changes on the token's row: its largest weight, and the context's cosine to the real one."""
+    """State the effect of the changes on the token's row: its largest weight, and its context's cosine to the real context."""
     top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
     return f"{side.name}, changed: largest weight {top}; the context has cosine {_cosine(*contexts)} to the real one."
@@ -170,7 +170,7 @@ def _terms(side: Followed, dimension: int) -> pd.DataFrame:
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """The panels of what goes out: the context times W_O, and the word's vector that it is added to."""
+    """The panels of what goes out: the context times W_O, and the word's vector to which this is added."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]
@@ -194,7 +194,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the layer's other heads and the bias, (d_model,); None where W_O reads more than the heads' contexts."""
+    """Return the sum of the layer's other heads and the bias, (d_model,); None if W_O reads more than the heads' contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)

@@ -43,9 +43,9 @@ def kernel_data(
     places: int = 2,
     back: str = "",
 ) -> dict[str, Any]:
-    """The data of one row, or of two, by the schema. key, about, below: as there.
+    """The data of one or two rows, by the schema. key, about, below: fields of the schema.
 
-    findings: one a row. clicks: True if a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    findings: one per row. clicks: True if a click on a token asks for its row. places: the decimals of scores, e^x and weights.
     back: as in `kernel_panel`.
     """
     decimals = _decimals(rows, places)
@@ -76,7 +76,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """The largest absolute number of each kind of strip, as an integer like the strip's own; at least 1."""
+    """The largest absolute number of each kind of strip, as an integer in the strip's unit; at least 1."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -98,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """The decimals of each kind of strip. If a strip prints its numbers, no more than these numbers need."""
+    """The decimals of each kind of strip. A strip that prints its numbers gets no more decimals than they need."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -157,7 +157,7 @@ def _code() -> list[dict[str, str]]:
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int, int]]:
-    """For each row, the token of the other row that each of its tokens is matched with."""
+    """For each row, map the positions of its tokens to the matching tokens of the other row."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -235,7 +235,7 @@ def _total(row: QueryRow) -> float:
 
 
 def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
-    """The texts of each column, one a token."""
+    """The texts of each column, one per token."""
     decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
         "score": (row.of("scores"), decimal),
@@ -253,7 +253,7 @@ def _short(text: str) -> str:
     return text.replace("under ", "<")
 
 
-# The arithmetic of one token: numbers are printed with enough decimals to compute each next one from them
+# The arithmetic of one token. Each number has enough printed decimals to compute the next number from it.
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
@@ -287,7 +287,7 @@ def _line(
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """The steps of one token. steps: score, scaled, masked, e^x and weight. added: its terms. places: the fewest decimals."""
+    """The steps of one token. steps: score, scaled, masked, e^x and weight. added: terms. places: the fewest decimals."""
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
         shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
@@ -325,7 +325,7 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
     """The fewest decimals, at least `places`, with which `computed` gives the wanted text; `places` if none do.
 
-    None do for -1e9 + 0.5, because float32 has no such digits. A result half way between two texts doesn't count.
+    For -1e9 + 0.5 none do, because float32 has no such digits. A result half way between two texts counts as wrong.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)

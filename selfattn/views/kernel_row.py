@@ -11,8 +11,8 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
-MOST = 64  # tokens that have a row each
-LEADING = 24  # tokens of a longer sentence that have a row; the others share one
+MOST = 64  # tokens: up to this many, each token has a row
+LEADING = 24  # tokens of a longer sentence that have a row each; its other tokens share one row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -21,10 +21,10 @@ class QueryRow:
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
     tokens: tuple[str, ...]  # n
-    query: int  # the token whose row it is; -1 (as `first` is then): none of the tokens
+    query: int  # the position of the query's token; -1 (and `first` too) if the query is none of the tokens
     name: str = ""  # "A" or "B"
     first: int = 0  # the token of the trace's first row
-    special: tuple[bool, ...] = ()  # n, or (): no token is special
+    special: tuple[bool, ...] = ()  # one per token; () if no token is special
     word: tuple[int, ...] = ()  # the positions of the word that the page is about
     text: str = ""  # the query's name, if it is none of the tokens
 
@@ -72,7 +72,7 @@ def word_row(
 ) -> QueryRow:
     """The row of a word's first piece, or of the token `query` of its sentence.
 
-    trace: of all tokens; replaces the head's own. Raises NotRecomputable for an encoder that is shown only.
+    trace: a trace of all tokens, to use instead of the head's own. Raises NotRecomputable for an encoder that is shown only.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query
@@ -88,7 +88,7 @@ def word_row(
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
     """The tokens that have a row, and the others, each in the sentence's order.
 
-    In a long sentence the query and the tokens with the largest weights have one.
+    In a long sentence the query and the tokens with the largest weights have a row.
     """
     n = len(row.tokens)
     if n <= MOST:

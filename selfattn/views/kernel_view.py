@@ -42,7 +42,7 @@ def kernel_panel(
     rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
     own weights, on the same inputs and in a separate pass (None: not known). clicks: True if a click on a token asks for its
     row; it comes back as the state "query", [side, position]. places: the decimals of scores, e^x and weights. finding:
-    replaces the row's own. back: the label of a button that returns to this query; with it, a query of two numbers can be
+    replaces the default. back: the label of a button that returns to this query; with it, a query of two numbers can be
     dragged.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)

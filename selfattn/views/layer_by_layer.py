@@ -36,7 +36,7 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the cosine with two other words hidden, and the control's."""
+    """State the cosine with two other words hidden, and the control's cosine."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(f"With any two other words hidden it is at most {numbers.cosine(others)}.")
@@ -49,7 +49,7 @@ def beside(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare A's word with labelled sentences of its sense, and count those as far as B. cosines: (n,), of `within_sense`."""
+    """Compare A's word with labelled sentences of its sense; count those as far from A as B. cosines: of `within_sense`."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = f"{far} of them no nearer to A than B is" if far else "each nearer to A than B is"
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)

@@ -8,16 +8,16 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
 
-Drawing = Callable[[Theme], Spec]  # a chart that waits for its colours
+Drawing = Callable[[Theme], Spec]  # makes a chart in the colours of a theme
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """A chart with all of its arguments but the theme, which comes after the positional ones."""
+    """Bind all arguments of a chart except the theme, which comes after the positional arguments."""
     return partial(chart, *arguments, **looks)
 
 
 def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
-    """The panel. charts: drawings by title, `columns` in a row (0: all in one). said: the panel's note and method."""
+    """Make the panel. charts: drawings by title, `columns` per row (0: a single row). said: the panel's note and method."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)

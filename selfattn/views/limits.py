@@ -45,7 +45,7 @@ def other_weights(passage: Encoding) -> Panel | None:
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """The panel of the heads' effects removed one at a time, beside `together`, the effect of removing all at once.
+    """The panel of each head's effect when removed alone, compared with `together`, the effect of removing all at once.
 
     heads: tidy_tables.heads_frame with columns effect and control.
     """
@@ -71,7 +71,7 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """The panel of the best head's accuracy on the sentences that chose it, on new ones, and by luck."""
+    """The panel of the best head's accuracy on the sentences that chose it, on new sentences, and by luck."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
@@ -94,7 +94,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """The panel of the kernel's weights on random queries and keys, and their difference to torch's."""
+    """The panel of the kernel's weights on random queries and keys, and how they differ from torch's weights."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
     maps = {"the kernel's weights": (own, "weights"), "their difference to torch's": (difference, "signed")}

@@ -1,4 +1,4 @@
-"""The main view: which word another gets its meaning from in two sentences, and through which heads."""
+"""The main view: from which word another word gets its meaning in two sentences, and through which heads."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,11 +56,11 @@ def main_view(
     profiles: HeadProfiles | None = None,
     progress: Progress = silent,
 ) -> Iterator[Panel]:
-    """The panel of a word in two sentences, heads by gradient; then once more, with the heads of both leading words run.
+    """Yield the panel of a word in two sentences twice: with heads by gradient, then with the leading words' heads run.
 
-    senses: labelled sentences of the word, or their means: shares are then of the way to its other sense. over_many, profiles:
-    what hiding words, and what heads, do in labelled sentences; words are named by the noise level of over_many, so it must be
-    about the word's labelled sentences. Raises TextError, and ValueError for senses that can't be used.
+    senses: labelled sentences of the word, or their means; a share is then a part of the way to the word's other sense.
+    over_many: what hiding words does in the word's labelled sentences; its noise level decides which words are named.
+    profiles: what heads do in labelled sentences. Raises TextError, and ValueError for senses that can't be used.
     """
     means = sense_means(encoder, senses, first.word.text) if isinstance(senses, pd.DataFrame) else senses
     pair = measured(encoder, first, second, control, means, progress)
@@ -80,9 +80,9 @@ def measured(
     progress: Progress = silent,
     **kept: Callable[..., Any],
 ) -> HiddenPair:
-    """`hidden_pair`; for an encoder in which no word can be hidden, `unmeasured_pair` with the reason.
+    """Return `hidden_pair`, or `unmeasured_pair` with the reason if no word can be hidden in this encoder.
 
-    kept: its `changed` and `by_gradient`.
+    kept: the arguments `changed` and `by_gradient` of `hidden_pair`.
     """
     try:
         return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, **kept)
@@ -93,7 +93,7 @@ def measured(
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """The words (side, number) of the largest share in A and in B, the larger of the two first."""
+    """The words (side, number) with the largest shares in A and in B; the word with the larger share comes first."""
     at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
     return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
 
@@ -108,10 +108,10 @@ def put_together(
     profiles: HeadProfiles | None = None,
     guess: bool = False,
 ) -> Panel:
-    """The panel of what was measured. heads: of the leading words, the larger share first, then of others that were run.
+    """The panel of what was measured. heads: those of the leading words, the larger share first, then those of other words.
 
-    means: of the senses that `pair` is about; over_many, profiles: as in `main_view`. guess: the live figure asks first. No word
-    is hidden, and the leading head is chosen: `chosen` changes that.
+    means: the means of the senses that `pair` is about. over_many, profiles: as in `main_view`. guess: True if the live figure
+    asks before it answers. At first no word is hidden, and the leading head is chosen; `chosen` changes both.
     """
     if pair.senses is not None and means is None:
         raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
@@ -148,7 +148,7 @@ def put_together(
             **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars)},
             "curves": pair.curves.numpy(),
         },
-        method="" if guess else _method(encoder, pair, means, over_many),  # it gives the answer away
+        method="" if guess else _method(encoder, pair, means, over_many),  # the method would give the answer away
         live=Live("way", asking(data, question) if guess else data),
         share=None if guess else partial(_shared, data),
     )
@@ -160,8 +160,8 @@ def chosen(
     head: int | None = None,
     guessed: tuple[int, int] | None = None,
 ) -> Panel:
-    """The panel with what a visitor has chosen: the hidden words and the guessed one (side, number) by their numbers in
-    `pair.words`, the head by its number in `Encoder.all_heads` (None: the leading one).
+    """The panel after a visitor's choices. hidden, guessed: word numbers in `pair.words`; guessed also has the side. head: a
+    number in `Encoder.all_heads` (None: the leading head).
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel
@@ -181,10 +181,10 @@ def _shared(data: Mapping[str, Any], look: Look) -> Spec:
 
 
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
-    """The words of A and of B that may be named. level: the noise level; NaN where none is known.
+    """The words of A and of B that may be named. level: the noise level; NaN if it isn't known.
 
-    Between the senses those whose share reaches the level; between the sentences the leading one, from a tenth of the way and
-    1.5 times the next.
+    If the way is between senses: the words whose share reaches the level. If it is between sentences: the leading word, if its
+    share is at least a tenth of the way and 1.5 times the next share.
     """
     found = []
     for words, shares, top in zip(pair.words, pair.share, pair.top):
@@ -228,9 +228,9 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
-    """The word (side, number) that the finding names: of the words that may be named that of the largest share.
+    """The word (side, number) that the finding names: the one with the largest share among the words that may be named.
 
-    Between senses without a noise level the leading word, where it moves the word toward its other sense at all.
+    Between senses, if the noise level isn't known: the leading word, if hiding it moves the word visibly to its other sense.
     """
     if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
         return None
@@ -247,7 +247,7 @@ def _below(
     level: float,
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
-    """The lines under the finding: what a reader must know of this pair."""
+    """The lines under the finding: what a reader must know about this pair."""
     found, name = _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
     if not leading_words(pair):
         return [f"Encoder {name}.", *_notes(pair)]
@@ -275,7 +275,7 @@ def _below(
 
 
 def _hint(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
-    """What a click does, and the sentence that has no named word beside one that has."""
+    """Say what a click does. If only one of the two sentences has a named word, say that the other has none."""
     if not leading_words(pair):
         return ""
     without = [name for name, own in zip("AB", named) if not own]
@@ -285,7 +285,7 @@ def _hint(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Say if the word lies nearer to its other sense with this word hidden."""
+    """Say whether the chosen word lies nearer to its other sense when this word is hidden."""
     place, share = pair.places[side], float(pair.share[side][at])
     if place + share > 0.5:
         return "It crosses over to the other sense."
@@ -307,7 +307,7 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
 
 @lru_cache(8)  # reports
 def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
-    """What holds over many sentences, with the page that shows them. senses: the way is between them."""
+    """What holds over many sentences, with the page that shows it. senses: True if the way is between senses."""
     n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if not senses:
@@ -329,7 +329,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
 
 
 def _notes(pair: HiddenPair) -> list[str]:
-    """The pair's notes that nothing else on the view says."""
+    """The pair's notes, without those that the view already shows elsewhere."""
     said_elsewhere = [NO_WAY]
     if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
         said_elsewhere.append(f"Both sentences are taken for one sense: {pair.nearest[0]}.")
@@ -337,7 +337,7 @@ def _notes(pair: HiddenPair) -> list[str]:
 
 
 def _why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
-    """Why heads have no shares; the notes give an encoder's own reason."""
+    """Why heads have no shares. If the reason is special to the encoder, it is in the pair's notes."""
     own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
     return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
 
@@ -427,7 +427,7 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def _no_way(pair: HiddenPair) -> str:
-    """Why the word has no way to move, with the remedy; "" where it has one."""
+    """Why the word has no way to move, with the remedy; "" if it has a way."""
     if all(float(way.norm()) >= SAME for way in pair.ways):
         return ""
     a, b = pair.placed
@@ -437,7 +437,7 @@ def _no_way(pair: HiddenPair) -> str:
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """The head in which the word gives most to another word, in both sentences together."""
+    """The head in which the word gives the most weight to another word, summed over both sentences."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]
@@ -457,5 +457,5 @@ def _run(share: torch.Tensor) -> list[int]:
 
 
 def _percent(value: float) -> str:
-    """`numbers.percent` that no line break parts."""
+    """`numbers.percent` with a space at which no line breaks."""
     return numbers.percent(value).replace(" ", NBSP)

@@ -14,7 +14,7 @@ SAME = 1e-4  # cosines that differ by no more count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """The panel of the three nearest. stage: says where the vector comes from, "in its sentence". ranked: `ranked_sentences`."""
+    """The panel of the three nearest sentences. stage: the vector's origin, "in its sentence". ranked: `ranked_sentences`."""
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))
@@ -35,7 +35,7 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
 
 
 def senses_of(stage: str, ranked: pd.DataFrame) -> str:
-    """State the senses of the three nearest, and how many more are as near."""
+    """State the senses of the three nearest sentences, and how many more sentences are equally near."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
     which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())

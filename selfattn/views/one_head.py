@@ -19,7 +19,7 @@ Sides = Mapping[str, PlacedWord[Encoding]]  # the word, by its sentence: "A", "B
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """The words hidden from the word when its sentence was run, by sentence."""
+    """By sentence, the words that were hidden from the chosen word when the sentence was run."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -93,7 +93,7 @@ def largest_difference(view: WordMap, name: str) -> str:
 
 
 def left_out(view: WordMap) -> str:
-    """State what a map leaves out: the weight of hidden special tokens, and cells that are drawn as one; "" for nothing."""
+    """State what a map leaves out: the weight of hidden special tokens, and cells that are drawn as one; "" if nothing is."""
     said = []
     if view.hidden:
         said.append(

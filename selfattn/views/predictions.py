@@ -28,9 +28,9 @@ from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 TOP = 10  # words that are listed for a gap
-FLOOR = 0.1  # share of the largest single effect: if hiding all words changes a score by less, they don't raise it
+FLOOR = 0.1  # of the largest single effect: if hiding all words changes a score less, the words don't raise it
 QUOTED = 70  # characters of a sentence in a finding, at most
-OUTSIDE = "O"  # the tag of a word that has none, in the BIO scheme
+OUTSIDE = "O"  # the tag of a word without an entity, in the BIO scheme
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """The question about one class. chosen: its name in `head.labels`; any other value, the class with the largest answer.
+    """The question about one class. chosen: its name in `head.labels`; for any other value, the likeliest class.
 
     If the head has one label and the sentence is a pair, the number is a score: the logit.
     """
@@ -90,7 +90,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """The question about a tag of one word. at: the word's index. chosen: the tag's name; None, the word's likeliest."""
+    """The question about a tag of one word. at: the word's index. chosen: the tag's name; None: the word's likeliest."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -146,9 +146,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Two questions about the cosine of "A" and "B", one for each. Raises TextError for a text that would be cut.
+    """Two questions about the cosine of "A" and "B", one for each text. Raises TextError for a text that would be cut.
 
-    whole: by name, the uncut texts that the embedder cuts.
+    whole: by name, the uncut text if the embedder cuts it.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -213,7 +213,7 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """`_words` for long texts: the finding names a sentence, the line its leading word."""
+    """`_words` for long texts: the finding names a sentence, and the line below names its leading word."""
     named = [(question, each, at) for question, each in found.items() for at in each.named[:1]]
     if not named:
         return "No sentence matters more than as many words from anywhere in the text.", [], [*_HIDING_SENTENCES]
@@ -237,7 +237,7 @@ _OF_PAIRS = (
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
-    """One row a word of the query and of two documents: where ("query", "document 1"), text, effect.
+    """One row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
 
     effect: the change of document 1's lead with the word hidden; a word of the query is hidden from both documents.
     """
@@ -262,7 +262,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     in_one = frame.groupby(frame["text"].str.casefold())["where"].transform(
         lambda places: len({*places} - {"query"}) == 1
     )
-    frame["unique"] = in_one.astype(bool) & (frame["where"] != "query")  # in one of the documents only
+    frame["unique"] = in_one.astype(bool) & (frame["where"] != "query")  # in only one of the documents
     frame = frame[frame["effect"] * lead < 0]
     if not lead:
         return f"Both documents have the same {what.removeprefix('the ')}."
@@ -321,7 +321,7 @@ def _from(question: Question, found: Explained) -> str:
 
 
 def _together(question: Question, found: Explained) -> str:
-    """The sentence about all words hidden at once, beside the sum of single words."""
+    """The sentence that compares hiding all words at once with the sum of hiding each word alone."""
     if found.together != found.together:
         return "With all words hidden nothing would be left to ask."
     if len(found.words) == 1:

@@ -1,4 +1,4 @@
-"""Set effects below the noise of a precision to 0, and say how many."""
+"""Set effects below the noise of a precision to 0, and count them."""
 
 import pandas as pd
 
@@ -11,14 +11,14 @@ NOISE = {"bfloat16": 0.006, "float16": 0.0007}
 # The noise of each column of one pair's table, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
 # The noise of a token's change of log probability, as a multiple of NOISE. Over 16 sentences it was at most 9. The bundled
-# encoder has no language-model head, so its input embeddings took that place.
+# encoder has no language-model head, so its input embeddings were used instead.
 OF_LOG_PROBABILITY = 13
 
 
 def noise_floor(
     frame: pd.DataFrame, measure: str, precision: str, columns: dict[str, float] = OF_PAIR
 ) -> tuple[pd.DataFrame, str]:
-    """Set effects below the precision's noise to 0; return the frame, and a sentence that counts those of `measure`.
+    """Set effects below the precision's noise to 0; return the frame, and a sentence that says how many there are in `measure`.
 
     frame: one row per head. columns: the frame's effects, each with its noise as a multiple of NOISE. In float32 the frame is
     unchanged and the sentence empty.

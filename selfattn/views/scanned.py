@@ -1,4 +1,4 @@
-"""Make the panels of a finished scan: which hidden word moves a word farthest most often, and each head's means."""
+"""Make the panels of a finished scan: which words most often move another word farthest when hidden, and each head's means."""
 
 import math
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """The panel of all heads by the mean of a measure, one of MEASURES. heads: `Scan.heads`. occurrences: how many there are."""
+    """The panel of all heads by the mean of a measure, one of MEASURES. heads: `Scan.heads`. occurrences: their number."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -67,7 +67,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """The sentence of a row of `sources`, and one in which hiding another word moves it farthest; None if there is none."""
+    """The sentence of a row of `sources`, and a sentence of another row; None if all rows have the same sentence."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

@@ -24,7 +24,8 @@ SHOWN = 12  # sentences from each end of the ranking: together, every sentence o
 DEEPEST = 0.4  # the share with the deepest tint
 WRITTEN = 0.05  # the smallest share printed if there are too few sentences for a noise level
 FEW_WORDS = 10  # an interval over fewer words says little
-ENOUGH, LEFT = 0.8, 0.5  # shares of the gain over guessing that all words give: kept by the word alone, lost without it
+# Shares of all words' gain over guessing. A word is enough if it alone keeps ENOUGH; it is needed if hiding it loses LEFT.
+ENOUGH, LEFT = 0.8, 0.5
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed, and not enough either",
@@ -32,7 +33,8 @@ CARRIES = {
     (False, False): "needed and not enough",
 }
 LABELS = ("the most telling word", "any other word")
-JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")  # drawn, of WHAT
+# The rows of WHAT that are drawn.
+JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
 INTERVALS = "Lines: 95 % intervals"
 NONE: Mapping = MappingProxyType({})
 
@@ -120,7 +122,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """The panel of accuracy without the most telling word and with it alone. reports: by encoder, the page's own first."""
+    """The panel of accuracy without the most telling word and with it alone. reports: by encoder, the page's encoder first."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -158,7 +160,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """The panel of how often attention names the most telling word. made_up: the same for RAW-C's marked word (check.py)."""
+    """The panel of how often attention names the most telling word. made_up: shares for RAW-C's marked word (check.py)."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -220,14 +222,14 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
-    """The heads' means over all words. A report over one word has that word's own, whose intervals are over sentences."""
+    """The heads' means over all words. If the report has one word only: that word's means, with intervals over sentences."""
     words = report.heads["word"].unique()
     chosen = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
     return chosen.assign(name=_names(chosen)).reset_index(drop=True)
 
 
 def layers(report: SeparationReport) -> Panel:
-    """The panel of the share of sentences whose nearest sense is the right one, after each layer."""
+    """The panel of the share of sentences whose nearest sense is right, after each layer."""
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""

@@ -34,7 +34,7 @@ def shaded_data(
     """The data by shaded.schema.json, without its key.
 
     frame: tidy_tables.shaded_frame or explained_words_frame; its first column has the keys of `said`. said: the line above each
-    sentence. open: the label of a click on a row; "": a click does nothing. headings: a heading above some rows.
+    sentence. open: says what a click on a row does; "" if it does nothing. headings: a heading above some rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {
@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """The data of a sentence's words. Below the level the word with the largest number is the "leader"."""
+    """The data of a sentence's words. If no word reaches the level, the one with the largest number is the "leader"."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:

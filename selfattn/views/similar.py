@@ -1,4 +1,4 @@
-"""Make the panel of two texts: which words make them similar, by parts of the cosine and by hiding, beside unrelated pairs."""
+"""Make the panel of two texts: the words that make them similar, by parts of the cosine and by hiding, and unrelated pairs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """The panel of these `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` says why."""
+    """The panel of results of `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` says why."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -97,7 +97,7 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """One row a word of either text: sentence, place, text, gap, effect (the cosine's change with it hidden), kind."""
+    """One row for each word of both texts: sentence, place, text, gap, effect (how hiding it changes the cosine), kind."""
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
         changes = (alone - cosines[0, 0]).tolist()
@@ -125,7 +125,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """The finding if one text is the other with one more word; else ""."""
+    """The finding if the texts differ by one added word only; else ""."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, words, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(words - other).items(), ("", 0)]
@@ -219,7 +219,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """The largest pairs of all, or of one word (a or b: its index), each with its part and its interaction."""
+    """The pairs with the largest parts, each with its part and its interaction. of: a or b, the index of a word."""
     if parts is None:
         return []
     return [

@@ -18,7 +18,7 @@ from selfattn.panel import Live, Panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 VERSION = 1
-SHARE = (0.0, 1.0)  # the ends of a share's bar: its length is the whole
+SHARE = (0.0, 1.0)  # the ends of a bar of shares: its full length is 1
 
 Point = Sequence[float] | Tensor
 Ends = tuple[float, float]
@@ -26,15 +26,15 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of numbers, a row a word."""
+    """One column of numbers, with a row for each word."""
 
     name: str  # the same at each stop that shows the column
     title: str
     values: Tensor  # (n, m), drawn as cells, or (n,), as bars
-    ends: Ends | None = None  # the least span of the bars; SHARE: bars are shares of 1; None: cells
+    ends: Ends | None = None  # the bars' scale reaches at least to these; SHARE: bars are shares of 1; None: cells
     shape: str = ""
     above: tuple[str, Tensor] | None = None  # the matrix, or the query, that the numbers are computed with
-    foot: tuple[str, Tensor] | None = None  # the column's sum (m,)
+    foot: tuple[str, Tensor] | None = None  # name and numbers (m,) of the column's sum
     tips: Sequence[Sequence[str]] = ()  # each number's arithmetic
     asked: bool = False  # empty until the question is answered
 
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def reach(self) -> list[float]:
-        """The ends of the bars, wide enough for the largest."""
+        """The ends of the bars' scale, wide enough for all numbers."""
         finite = self.values[self.values.isfinite()].tolist()
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
@@ -92,10 +92,10 @@ class Mark:
     at: Point
     origin: Point | None = None
     kind: str = ""  # "ink", "a", "b", "minus", "chain"
-    width: float = 0.0  # an arrow's, 0 to 1
+    width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
     before: tuple[Point | None, Point] | None = None  # origin and place before the question is answered
-    asked: bool = False  # absent until then
+    asked: bool = False  # absent until the question is answered
 
     def data(self, answered: bool) -> dict[str, Any]:
         """The mark's data, by stage.schema.json."""
@@ -115,7 +115,7 @@ class Plane:
     marks: Sequence[Mark]
     ends: tuple[Ends, Ends]
     axes: tuple[str, str] = ("", "")
-    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal, which is drawn only with them
+    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal, which is drawn only if there are corners
 
     def data(self, answered: bool) -> dict[str, Any]:
         """The plane's data, by stage.schema.json."""
@@ -145,10 +145,10 @@ class Scene:
     words: Sequence[str] = ()
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
-    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last is the sum of those before
-    asks: int = -1  # the word whose query it is
-    lit: int = -1  # the row lit before the pointer moves
-    hidden: int = -1  # the word that is hidden
+    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last vector is the sum of the others
+    asks: int = -1  # the index of the word that has the query
+    lit: int = -1  # the row that is lit until the pointer moves
+    hidden: int = -1  # the index of the hidden word
     lines: Sequence[str] = ()  # each word's arithmetic
     sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
     note: str = ""
@@ -162,7 +162,7 @@ def square(*vectors: Tensor) -> tuple[Ends, Ends]:
 
 
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
-    """The data of the component `stage`, by stage.schema.json. outline: the path's boxes. scene: None, only the outline."""
+    """The data of the component `stage`, by stage.schema.json. outline: the path's boxes. scene: None for the outline only."""
     shown = scene or Scene("")
     return {
         "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # the same key keeps the component

@@ -27,7 +27,7 @@ LISTED = 12  # words, or pairs of words, that have a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
-    """Introduce the page in a sentence. partner: as in `over_many`; "": the heads have no counterparts."""
+    """Introduce the page in a sentence. partner: as in `over_many`; "" if the heads have no counterparts."""
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
@@ -36,7 +36,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """The panels of the word that differs most, of every word, and of each head's own map. names: the encoders'."""
+    """The panels of the word that differs most, of every word, and of each head's own map. names: the encoders' names."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names, heads)
@@ -57,7 +57,7 @@ def _most_different(compared: EncoderComparison) -> int:
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """A word as a sentence names it, in quotation marks. label: replaces the word; a repeated word has its number there."""
+    """A word as a sentence names it, in quotation marks. label: printed instead of the word; numbers a repeated word."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -103,7 +103,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """The first head, and the second encoder, as a sentence names them; each with the other's name if the heads differ."""
+    """Name the first head and the second encoder. If the heads differ, each name has the head and its encoder."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -128,7 +128,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The panel of every word's differences; its finding is about a word other than the one at index `at`."""
+    """The panel of every word's differences; its finding is about a word other than that at index `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
@@ -197,7 +197,7 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """The panels of each head's mean distance from its counterpart over sentences, and of the same beside chance.
+    """The panels of each head's mean distance from its counterpart over sentences, and of these distances compared with chance.
 
     head: the head to outline. partner: the counterpart's name. There is no second panel if each layer has one head.
     """
@@ -238,7 +238,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """The panel of the heads that are nearer to their own counterpart than to the others', and by how much."""
+    """The panel of the heads that are nearer to their own counterpart than to other heads, and by how much."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
@@ -261,7 +261,7 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """Count the heads nearer to their own counterpart than to those of other heads. least, most: counts by chance."""
+    """Count the heads nearer to their own counterpart than to those of other heads. least, most: counts expected by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:

@@ -1,4 +1,4 @@
-"""The data of the component `way`, by dashboard/components/way.schema.json: two sentences, the way of their word, all heads."""
+"""Make the data of the component `way` (dashboard/components/way.schema.json): two sentences, their word's move, all heads."""
 
 import hashlib
 import math
@@ -25,8 +25,8 @@ from selfattn.senses.telling_words import CLEAR, NAMED
 from selfattn.words import Word
 
 VERSION = 1
-SHARES, WEIGHTS = 10_000, 1000  # a number travels as a whole number of these parts
-PRINTED = 100  # parts that are printed: whole per cents, two decimals
+SHARES, WEIGHTS = 10_000, 1000  # a number is sent as an integer: the number times this
+PRINTED = 100  # numbers are printed in hundredths: whole per cents, or two decimals
 HABITS = {
     "previous token": "mostly reads the token before, whatever it is",
     "next token": "mostly reads the next token, whatever it is",
@@ -45,14 +45,14 @@ class Line:
     labels: tuple[str, str]  # of both ends
     dots: tuple[
         tuple[LabelledRow, ...], tuple[LabelledRow, ...]
-    ]  # labelled sentences of either end, with places on the line
+    ]  # the labelled sentences of each end, with their places on the line
     at: tuple[float, float]  # A and B as they are
     toward: tuple[int, int]  # a share s moves A and B by s times this
     about: str
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """The line on which A and B move. means: of the pair's senses, where its ways are between senses."""
+    """The line on which A and B move. means: those of the pair's senses, if its shares are between senses."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (
@@ -99,9 +99,9 @@ def way_data(
     reason: str,
     head: Head,
 ) -> dict[str, Any]:
-    """All that the browser shows and may be asked. heads: of the words whose heads are known; named: the words named in A, B.
+    """All data that the browser needs. heads: the known heads, word by word. named: the words named in A and in B.
 
-    level: the noise level; NaN where there is none. reason: why heads have no shares.
+    level: the noise level; NaN if there is none. reason: why heads have no shares.
     """
     between = over_many if pair.senses is not None else None
     return {
@@ -131,7 +131,7 @@ def way_data(
 
 
 def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """The same data without all that gives the answer away: a question in its place."""
+    """The data with a question instead of everything that gives the answer away."""
     sides = [
         {
             **side,
@@ -150,9 +150,9 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
-    """Each row's numbers as whole parts between commas; "" where one is not known, and for a row of which nothing is.
+    """Each row as comma-separated integers (number x parts). An unknown number is empty; a row of unknown numbers is "".
 
-    A number that would lie half way between two printed ones moves by one part, so that it rounds as the number itself does.
+    If an integer lies half way between two printed values, it moves by 1, so that it rounds to the same side as the number.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)
@@ -169,7 +169,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """The other words whose share is so near to the leading one's that none of them is named."""
+    """The other words whose share is so near to the leading word's share that no word is named."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]
@@ -207,7 +207,7 @@ def _words(
     placed: PlacedWord[Encoding], number: Mapping[int, int], share: Tensor, over_many: HiddenWordsReport | None
 ) -> list[dict[str, Any]]:
     found, segments, end = [], getattr(placed.sentence, "segments", ()), None
-    parts = whole_numbers(share[:, None], SHARES)  # each share as its row of whole numbers has it
+    parts = whole_numbers(share[:, None], SHARES)  # each share as an integer, as in `whole_numbers`
     for word in placed.words:
         at = number.get(word.start)
         here = segments[word.start] if segments else 0
@@ -227,7 +227,7 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """How often a move about as long goes the wrong way, in words; "" for a move that does so itself, or is longer than any."""
+    """State how often a move of this length goes the wrong way; "" if this one does, or if it is longer than all others."""
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:
         return ""
@@ -250,7 +250,7 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 @lru_cache(8)  # encoders
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
-    """By head what it mostly does, where it fits a named pattern over many sentences."""
+    """What each head mostly does, for the heads that fit a named pattern over many sentences."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))

@@ -14,7 +14,7 @@ from selfattn.dashboard.navigation import show_link
 from selfattn.panel import Panel
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters of older links: the page now has all steps and tabs, and never removes other heads.
+# Parameters of older links, which are ignored: the page now shows all steps and tabs, and never removes other heads.
 OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
@@ -48,7 +48,7 @@ def show(page: Page) -> None:
 
 
 def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
-    """Make the panels of what comes in, the kernel's, those of what goes out, and their data, whose size the cache counts."""
+    """Make the panels of what comes in, of the kernel and of what goes out, with their data, so that the cache counts it."""
     encoder, head = page.encoder, page.head
     followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
     kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))

@@ -34,7 +34,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         opened = str(allowed_scan_folder(name))
         scan, means, sources, rows, rejected = _read(encoder, Path(opened))
     except (ScanError, TextError) as error:
-        show_error(str(error).replace(opened, name))  # hide the server's paths
+        show_error(str(error).replace(opened, name))  # to hide the server's paths
         return
     if not scan.finished:
         st.warning(
@@ -65,7 +65,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show a word's sources by count. A click on one opens its sentence beside one with another source."""
+    """Show a word's sources by count. A click on a source opens its sentence, and a sentence with another source."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)
@@ -73,7 +73,7 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
 
 
 def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a source's sentence beside one with another source. at: the row, from a browser."""
+    """Open a source's sentence, and a sentence with another source. at: the row, from a browser."""
     if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
@@ -86,7 +86,7 @@ def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFr
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):
-        changed = ()  # read_scan raises the error
+        changed = ()  # read_scan will raise the error
 
     def make(_: Progress) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
         scan = read_scan(folder)

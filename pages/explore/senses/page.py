@@ -24,12 +24,12 @@ from selfattn.stored_reports import measured, shipped_of_others
 from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import senses as views
 
-FOLDED = 530  # pixels of a column: two fit into an expander in a window of 1440
+FOLDED = 530  # pixels of a column: two columns fit into an expander in a window of 1440
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
-    """Show which word brings the sense in. Without a stored report, offer a button that computes one."""
+    """Show which word brings the sense in. If no report is stored, offer a button to compute it."""
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
         return
@@ -52,7 +52,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show where the senses separate and what attention adds: for the built-in sentences on request, for a table at once."""
+    """Show where the senses separate and what attention adds: at once for a table, else when the visitor asks."""
     label, is_table = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
@@ -90,7 +90,7 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     """Compute the report once the visitor asks for it. Return None before that, or if it can't be computed."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
-    place = st.empty()  # clears the button at once: if it stayed to the end of the run, "Stop" would move under a click
+    place = st.empty()  # to clear the button at once; otherwise "Stop" would move at the end of the run, under a click
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:

@@ -1,4 +1,4 @@
-"""Parts of the Senses page: reports with progress and stop, the visitor's table, the word picker, opening a sentence."""
+"""Parts of the Senses page: reports with progress and "Stop", the visitor's table, the word picker, opening a sentence."""
 
 import hashlib
 from collections.abc import Callable, Hashable
@@ -41,7 +41,7 @@ class Labelled:
     def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
         """Return the stored report of this kind, or a cached make(encoder, frame, progress=...).
 
-        A report that is made now shows a progress bar and a Stop button.
+        While a report is made, show a progress bar and a Stop button.
         """
         if kept := self.stored(kind):
             return kept.report
@@ -50,7 +50,7 @@ class Labelled:
             try:
                 return make(self.encoder, self.frame, progress=progress)
             except ValueError as error:
-                return ValueError(str(error))  # cached like a report: a click doesn't read a bad table again
+                return ValueError(str(error))  # cached like a report, so that a click doesn't read a bad table again
 
         report = stoppable(self.encoder, (what, self.key), title, made)
         if isinstance(report, ValueError):
@@ -65,7 +65,7 @@ def pick_word(frame: pd.DataFrame) -> str:
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
-    """Return the visitor's table and its digest, or None without a readable one. Show errors on the page."""
+    """Return the visitor's table and its digest, or None if there is no readable table. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
             "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. Each sentence has its "
@@ -74,12 +74,12 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # The uploader takes any type: read_table names the remedy for a wrong one.
+    # The uploader accepts files of any type; for a wrong type, read_table names the remedy.
     upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read[0] != upload.file_id:  # read it once, not at each click
+    if read[0] != upload.file_id:  # read the file once, not at each click
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read

@@ -13,7 +13,7 @@ LINK = "guess"  # the parameter of a link that asks for a guess
 
 
 def asked() -> bool:
-    """True while the page asks for a guess. The button starts it, or the link that opened the page."""
+    """True while the page asks for a guess. The button starts this, or the link that opened the page."""
     if session.GUESS.get() is None and LINK in st.query_params:
         session.GUESS.set(ASKED)
     return session.GUESS.get() == ASKED

@@ -22,7 +22,7 @@ MISSING = "The link asks for the maps {!r}, which this page hasn't got.".format
 
 
 def pick(encoder: Encoder) -> None:
-    """Show the controls: the source of the weights, map options."""
+    """Show the controls: the source of the weights, and the map options."""
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY

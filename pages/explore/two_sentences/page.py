@@ -22,7 +22,7 @@ from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
-    """Return the chosen way, by default between the senses. If the sentences don't fit the senses, the answer says why."""
+    """Return the chosen way; the default is between the senses. If the sentences don't fit the senses, the answer says why."""
     if not answer.between_senses(encoder, pair):
         return answer.SENSES
     with this_page().own:
@@ -30,7 +30,7 @@ def pick_way(encoder: Encoder, pair: Pair) -> str:
 
 
 def show_layers(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Show the cosines layer by layer, and those with labelled sentences of A's sense."""
+    """Show the cosines layer by layer, and the cosines with labelled sentences of A's sense."""
 
     def make(_: object) -> tuple[Panel, str]:
         found, beside = answer.hidden_of(encoder, pair, way), answer.beside_its_sense(encoder, pair)
@@ -47,7 +47,7 @@ def show_layers(encoder: Encoder, pair: Pair, way: str) -> None:
 def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
     """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
 
-    The vector is that of the word alone, in its sentence, or with the word hidden that the figure hides.
+    The vector is that of the word alone, of the word in its sentence, or of the word with the figure's hidden word hidden.
     """
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
@@ -75,7 +75,7 @@ with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
 way = pick_way(encoder, pair)
 asked = guess.asked()
-missed = st.container()  # what a link asks for in vain
+missed = st.container()  # for warnings about a head or words that the link asks for
 show_part("figure", lambda: show_figure(encoder, way))
 with missed:
     page.head = settled_head(encoder, page.leading)
@@ -84,7 +84,7 @@ with page.beside:
     guess.show(answer.hidden_of(encoder, pair, way))
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
-if not asked:  # what follows gives the answer away
+if not asked:  # the rest of the page would give the answer away
     st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, pair, way))

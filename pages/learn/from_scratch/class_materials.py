@@ -6,7 +6,7 @@ from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
 from selfattn.dashboard import permissions
 
-MINUTES = 4  # a core stop: two to read at most 250 words aloud, two to vote and do one thing
+MINUTES = 4  # minutes per core stop: two to read at most 250 words aloud, two to vote and do one thing
 LAST = "Follow *On: guess which word*, and let the class type a sentence of its own. The worksheet is for home"
 ASKED = {  # questions of pupils
     "Why does *The* count nearly as much as *loan*, 10 % and 12 %?": "Neither does: over many sentences, moves under 21 % go the "

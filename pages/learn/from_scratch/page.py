@@ -1,6 +1,6 @@
 """Show the guided path through self-attention, one stop at a time: a picture, an idea, a question whose answer moves the picture.
 
-The address names the stop (?stop=hide-a-word), so that a link can open each.
+The address names the stop (?stop=hide-a-word), so that a link can open any stop.
 """
 
 import zlib
@@ -22,8 +22,8 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a stop into the address, and remove ?reveal=yes, which belongs to one stop only."""
-    st.query_params["stop"] = slug  # before the other line, so that the history keeps ?reveal=yes for the previous stop
+    """Put a stop into the address, and remove ?reveal=yes, which is for the previous stop only."""
+    st.query_params["stop"] = slug  # set this first, so that the history keeps ?reveal=yes for the previous stop
     st.query_params.pop("reveal", None)
 
 
@@ -57,13 +57,13 @@ def outline() -> list[dict[str, Any]]:
 
 
 def choose(_: str, clicked: Any) -> None:
-    """Follow a click on a part of the path. It comes from a browser."""
+    """Follow a click on a part of the path. The value comes from a browser."""
     if clicked in STOPS:
         go(clicked)
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the stage. All stops have the same component, so that its picture moves on. Without a scene it shows the outline."""
+    """Show the stage, or only its outline if there is no scene. All stops share one component, so that its marks can move."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -75,9 +75,9 @@ def ask() -> bool:
     """Show the idea, the question and the new terms; return True if the question is answered."""
     if not projected:
         teaching.prose(stop.idea)
-    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # in the file the right one is first
+    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # the right one is first in the file
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
-    if projected:  # a class should see the picture and the question first
+    if projected:  # on a projector, a class should see the picture and the question first
         teaching.prose(stop.idea)
     teaching.explain(*(term for term in stop.terms if TERMS[term] not in stop.idea))
     return answered
@@ -107,7 +107,7 @@ heading(stop.title)
 picture, numbers = teaching.sides()
 draw, scene = stop.function(), None
 with picture:
-    place = st.container()  # the stage's, at all stops
+    place = st.container()  # for the stage, the same at all stops
 with numbers:
     answered = ask()
     if here in CORE[:-1]:
@@ -118,7 +118,7 @@ with numbers:
     if here not in CORE:
         draw(picture, answered)
 with place:
-    if here in CORE or not projected:  # projected, a stop beside the core has no outline above its picture
+    if here in CORE or not projected:  # on a projector, a side stop has no outline above its picture
         show_stage(scene, answered)
     if here == CORE[-1]:
         draw(answered)

@@ -1,4 +1,4 @@
-"""Make the worksheet of the worked example, and the same sheet with answers, as HTML files that need nothing else."""
+"""Make the worksheet of the worked example, and the same sheet with answers, as HTML files that need no other files."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 
 def page(answers: bool) -> str:
-    """The sheet as one HTML file. answers: True, filled in; False, blank."""
+    """The sheet as one HTML file. answers: True to fill in the answers."""
     trace, made = worked_example.compute(), one_head_by_hand.compute()
     three = worked_example.steps(worked_example.compute(softmax.QUERY, softmax.KEYS), softmax.TOKENS)
     sheet = Template(Path(__file__).with_suffix(".html").read_text("utf-8").strip()).substitute(

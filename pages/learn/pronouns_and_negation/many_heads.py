@@ -1,4 +1,4 @@
-"""Test "one head, one relation": show the token that one word attends to most, in every head.
+"""Test "one head, one relation": show, for every head, the token that one word attends to most.
 
 Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
 """
@@ -41,7 +41,7 @@ def show(encoder: Encoder) -> None:
         most = max(counted, key=counted.__getitem__)
         answered = teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}.")
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
-    labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # an ellipsis marks a cut
+    labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # mark a cut token
     look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
     chart = teaching.heads_chart(teaching.asked(weights, answered), **look)
     with picture:

@@ -1,4 +1,4 @@
-"""Test whether a negated word attends to its negator more than to the word at that place of the plain sentence.
+"""Test whether a negated word attends more to its negator than to the word at the same place in the plain sentence.
 
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
@@ -45,7 +45,7 @@ def show(encoder: Encoder) -> None:
     )
     mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
     negator, instead = mean
-    gain = negator - instead  # weight on the negator beyond that on its place
+    gain = negator - instead  # weight on the negator minus weight on the word at its place
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
     movie = cached_encode(encoder, MOVIE)
@@ -100,7 +100,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """The negated word's weight on its negator, and on that place in the plain sentence: (2, n_layers, n_heads).
+    """The negated word's weight on its negator, and on the word at that place in the plain sentence: (2, n_layers, n_heads).
 
     Raises ValueError if a word is missing.
     """

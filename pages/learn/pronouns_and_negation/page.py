@@ -1,4 +1,4 @@
-"""Test pronouns, negation and many heads on the visitor's encoder, beside luck and simple baselines."""
+"""Test pronouns, negation and many heads on the visitor's encoder, compared with luck and simple baselines."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import session, teaching

@@ -1,4 +1,4 @@
-"""Score every head on attending from a pronoun to its noun, beside luck and distance alone."""
+"""Score every head on attending from a pronoun to its noun, compared with luck and with distance alone."""
 
 import math
 from collections.abc import Sequence
@@ -59,14 +59,14 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """The head that prefers the right noun most, over all sentences but these two: on them it could win by luck."""
+    """The head that prefers the right noun most, over all sentences except these two, on which it might win by luck."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """Draw the pronoun's row in both sentences, the right noun in deep blue. The second row is empty until the answer."""
+    """Draw the pronoun's row in both sentences, with the right noun in deep blue. The second row is empty until the answer."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)

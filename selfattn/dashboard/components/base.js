@@ -10,12 +10,12 @@ function filled(node, attributes, children = []) {
   return node;
 }
 
-/** An HTML element. attributes: or its class alone; "onclick" is a listener. children: nodes and texts. */
+/** An HTML element. attributes: an object, or just the class; "onclick" is a listener. children: nodes and texts. */
 function element(tag, attributes = {}, children = []) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** An SVG element, likewise. */
+/** An SVG element, with the same arguments. */
 function shape(tag, attributes = {}, children = []) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
@@ -26,7 +26,7 @@ function assign(node, name, value) {
   else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Set a text; an equal one is left alone, so that screen readers don't read it again. */
+/** Set a text. If it is the same as before, do nothing, so that screen readers don't read it again. */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -42,23 +42,23 @@ function decimal(value, places = 2) {
   return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
-/** A part of a way, 1 being all: "44 %", with a no-break space. */
+/** A share (1 is all) as a percentage: "44 %", with a no-break space. */
 function percent(value) {
   return `${decimal(100 * value, 0)}\u00a0%`;
 }
 
-/** An attention weight: "0.31"; one that two decimals would call 0 has its first digit. */
+/** An attention weight: "0.31". If two decimals would round it to 0, it is written with its first digit. */
 function weight(value) {
   if (value > 0 && value < 0.0001) return "under 0.0001";
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]; of an empty or a missing row, none. */
+/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]; an empty or missing row gives []. */
 function numbersOf(row, unit) {
   return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
-/** A text in quotation marks; one that runs from right to left is kept apart from the text around it. */
+/** A text in quotation marks. A right-to-left text is isolated, so that it doesn't reorder the text around it. */
 function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
@@ -73,13 +73,13 @@ function appendWords(text, words, nodes) {
   });
 }
 
-/** Give an element the depth of its tint, in percent; below 0 it is brown. */
+/** Tint an element. depth: in percent; below 0 the tint is brown. */
 function tint(node, depth) {
   node.style.setProperty("--depth", `${Math.abs(depth)}%`);
   flag(node, { away: depth < 0 });
 }
 
-/** A tinted word with its number beneath; a button where `about`, its attributes, have an onclick. */
+/** A tinted word with its number beneath. about: its attributes; with an onclick it is a button. */
 function tintedWord({ text, kind, depth, number }, about) {
   const parts = [element("bdi", "ink", text), element("span", "number", number)];
   const button = about.onclick && { type: "button" };
@@ -88,7 +88,7 @@ function tintedWord({ text, kind, depth, number }, about) {
   return node;
 }
 
-/** A number, kept between 0 and `most`. */
+/** Limit a number to the range from 0 to `most`. */
 function clamp(value, most) {
   return Math.max(0, Math.min(value, most));
 }
@@ -103,7 +103,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Show the text of data-tip beside what the pointer or the keyboard is on; Escape hides it. Returns a function that shows a node's. */
+/** Show data-tip beside the element under the pointer or the focus; Escape hides it. Returns a function to show a node's. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -129,7 +129,7 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
-/** A component in its parent. A kind of it has show(data, send), paint() and, where it follows each change of size, layOut(). */
+/** A component in its parent. Subclasses have show(data, send), paint() and, to follow changes of size, layOut(). */
 class View {
   constructor(parent, name) {
     this.body = element("div", "body");
@@ -147,7 +147,7 @@ class View {
 
   layOut() {}
 
-  /** Take over choices and draw them. */
+  /** Store choices, and draw again if any has changed. */
   set(choices) {
     if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, choices);
@@ -157,13 +157,13 @@ class View {
 
 const views = new WeakMap(); // by parentElement
 
-/** Show the data in the parent's view, of this kind, made by the first call. Returns the clean-up of this call. */
+/** Show the data in the parent's view; the first call makes it with new Kind(). Returns this call's clean-up function. */
 function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValue }) {
   const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue, setTriggerValue);
-  // A call that a later one has overtaken is cleaned up as well, while the view lives on.
+  // An earlier call is cleaned up too, but then the view must stay for the latest call.
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** One tab stop for many items: arrow keys, Home and End move between them, `columns` in a row. Returns a function that sets the stop. */
+/** One tab stop for many items, `columns` per row: arrow keys, Home and End move it. Returns a function that sets the stop. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
@@ -191,7 +191,7 @@ function addArrowKeys(items, columns) {
   return setStop;
 }
 
-/** The shaft and the point of an arrow of this thickness; null where it has no length. */
+/** The shaft and the point of an arrow of this thickness; null if the arrow has no length. */
 function arrowPaths([x0, y0], [x, y], thick) {
   const length = Math.hypot(x - x0, y - y0);
   if (length < 2) return null;
@@ -204,12 +204,12 @@ function arrowPaths([x0, y0], [x, y], thick) {
   ];
 }
 
-/** The width of a label, about: measuring a text lays out the whole page. */
+/** The approximate width of a label. (To measure a text, the browser would lay out the whole page.) */
 function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Put labels, { tip, width, node }, beside their tips in a drawing of `side` units, clear of one another and of the dots. */
+/** Place labels, { tip, width, node }, beside their tips in a drawing of `side` units, clear of each other and of the dots. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -226,7 +226,7 @@ function placeLabels(labels, dots, side) {
   }
 }
 
-/** "L0 H10" of a head that is numbered layer by layer, and the same for a sentence. */
+/** "L0 H10": the name of a head. Its number counts layer by layer. */
 function headLabel(head, heads) {
   return `L${Math.floor(head / heads)} H${head % heads}`;
 }
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** A map of layers x heads as buttons. `choose(head)` follows a click, `preview(head or null)` the pointer and the focus. */
+/** A map of layers x heads as buttons. A click calls `choose(head)`; the pointer and the focus call `preview(head or null)`. */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
@@ -259,9 +259,9 @@ function headMap(layers, heads, choose, preview) {
   const drawn = []; // by cell
 
   /**
-   * Colour the cells by `values` (null: unknown) up to `largest`, print those from `printed` up, outline the chosen one.
-   * Those below `noise` keep the colour of 0.
-   * said: each value in words; without it they are percentages.
+   * Colour the cells by `values` (null: unknown) up to `largest`. Print values from `printed` up. Outline the `chosen` cell.
+   * Values below `noise` have the colour of 0.
+   * said: each value in words; without `said`, values are percentages.
    */
   function paint({ label, values, largest, printed, noise = 0, chosen, shown, said }) {
     assign(node, "aria-label", label);

@@ -1,6 +1,6 @@
-/* All heads, layers x heads, coloured by a number or with their own small maps; one is chosen. heads.schema.json describes the data. */
+/* All heads, layers x heads, as coloured cells or small maps; one is chosen. heads.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. A chosen head is sent as the trigger "head": its number, layer by layer. */
+/** Called by Streamlit for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
@@ -32,7 +32,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Each head's map of weights, cut from one picture of all: its opacity is the weight. */
+  /** Cut each head's map of weights from one picture of all maps, in which opacity is weight. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
@@ -57,7 +57,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** A short address of the picture: with its megabyte in the style of hundreds of cells Chromium takes seconds. */
+  /** A short address of the picture. With the picture's megabyte in the style of each cell, Chromium would take seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

@@ -1,6 +1,6 @@
 /* One head's map, large, with its tokens. */
 
-const LABELLED = 20; // tokens: with more, only the outlined ones have labels
+const LABELLED = 20; // tokens: if there are more, only outlined tokens have labels
 
 function largePart(view) {
   const { tokens, rows, sentence, said } = view.data.maps;
@@ -44,7 +44,7 @@ function largePart(view) {
   }
   filled(plane, {
     onpointermove: point,
-    onpointerover: (event) => event.stopPropagation(), // the tooltip is a cell's
+    onpointerover: (event) => event.stopPropagation(), // tooltips belong to the small cells
     onpointerleave: () => assign(cursor, "hidden", ""),
   });
 

@@ -1,8 +1,8 @@
-/* The kernel figure: how one head computes one token's row, a row a token. kernel.schema.json describes the data. */
+/* The kernel figure: how one head computes one token's row, with a line per token. kernel.schema.json describes the data. */
 
-const FITTING = 26; // tokens of both sentences: with more, or in a narrow figure, one sentence is shown and a switch
-const WIDE = 720; // pixels of a wide figure, at least
-const MANY = 4; // columns of numbers: more are drawn smaller on a phone
+const FITTING = 26; // tokens of both sentences: if there are more, or in a narrow figure, one sentence is shown, with a switch
+const WIDE = 720; // pixels: a figure from here on is wide
+const MANY = 4; // columns of numbers: if there are more, a phone draws them smaller
 
 /**
  * Called by Streamlit for each change of data. A click on a token is sent as the state "query", [side, position]; a head chosen
@@ -12,7 +12,7 @@ export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
-/** The data; the row that is lit in each sentence, and the column. */
+/** The data, the lit row of each sentence, and the lit column. */
 class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
@@ -86,14 +86,14 @@ class KernelView extends View {
     flag(this.body, { coded: this.code });
   }
 
-  /** Show both sentences, or one and a switch. */
+  /** Show both sentences, or one sentence and a switch. */
   layOut() {
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;
     flag(this.body, { single: this.data.sides.length === 1, switched: this.data.sides.length > 1 && !both });
   }
 
-  /** Light a token's row, and in the other sentence the token that it is matched with. */
+  /** Light a token's row, and the row of the matching token in the other sentence. */
   light(side, { at, pair }) {
     if (this.lit[side] === at) return;
     const other = this.data.sides[1 - side];
@@ -136,7 +136,7 @@ function badgeOf({ name }) {
   return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
-/** One sentence: its query, a row a token, the sums, and the arithmetic of the lit row. */
+/** One sentence: its query, a row for each token, the sums, and the arithmetic of the lit row. */
 function sidePart(view, side) {
   const { name, query, rows, rest, sums, context } = view.data.sides[side];
   const strips = {
@@ -235,7 +235,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** The row that the tokens without one share. */
+/** The row shared by the tokens that have no row of their own. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `weights ${fine} together, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };

@@ -22,7 +22,7 @@ function attend({ keys, values, scale }, query) {
   return { query, products, scores, scaled, maximum, exponentials, total, weights, handed, context };
 }
 
-/** The data of the figure with another query. Colours and bars keep the scale of the given one, or a larger one. */
+/** The data of the figure with another query. Colours and bars keep the scale of `data`, or get a larger one. */
 function withQuery(data, query) {
   const [{ keys, values }, [side]] = [data.plane, data.sides];
   const trace = attend(data.plane, query);
@@ -66,7 +66,7 @@ function withQuery(data, query) {
   return { ...data, about: found, findings: [found], places, largest, columns, sides: [own] };
 }
 
-/** A column with room for the rows' numbers, and no less than before. */
+/** A column with room for the rows' numbers, and at least as much room as before. */
 function wide(column, rows) {
   if (column.kind === "strip") return column;
   const texts = rows.map(({ cells }) => cells[column.id]);
@@ -78,7 +78,7 @@ function wide(column, rows) {
   };
 }
 
-/** As `largest_weight` of selfattn/views/kernel_view.py, where no token is hidden. */
+/** Does the same as `largest_weight` of selfattn/views/kernel_view.py if no token is hidden. */
 function largestWeight(query, rows, weights) {
   const [most, n, asks] = [Math.max(...weights), weights.length, quoted(query.text)];
   const alike = weights.filter((each) => each >= most - ALIKE).length;
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** One token's steps, as [column, text]: each number follows from the printed ones before it. */
+/** One token's steps, as [column, text]: each number follows from the printed numbers before it. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** The fewest decimals with which computed() gives the wanted text; those of a cell if none do. */
+/** The fewest decimals with which computed() gives the wanted text; CELL if none do. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {

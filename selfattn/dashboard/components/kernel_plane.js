@@ -1,7 +1,7 @@
 /* The planes of a kernel with vectors of two numbers: query and keys, where the query can be dragged; values and context. */
 
 const PER_UNIT = 10; // positions of the query in a unit
-const SIDE = 300; // of a plane, in units of the drawing
+const SIDE = 300; // side of a plane, in units of the drawing
 
 /** The planes. Each move of the query calls view.move(query); paint(trace, finding) draws. */
 function planePart(view) {
@@ -51,7 +51,7 @@ function planePart(view) {
 
   function goBack() {
     view.move(plane.query);
-    handle.focus(); // the button is about to hide
+    handle.focus(); // because the button, which has the focus, is about to hide
   }
 
   filled(handle, {

@@ -1,7 +1,7 @@
 /* Strips of coloured cells, and numbers with bars, on scales that both sentences share. */
 
 const LEVELS = 16; // depths of colour
-const FEW = 4; // a strip of at most so many numbers prints them
+const FEW = 4; // a strip with at most this many numbers prints them
 
 /** A printed number; "<0.0001" is 0. */
 function read(text) {
@@ -15,7 +15,7 @@ function powers(text) {
     .map((part, i) => (i % 2 ? element("sup", {}, part.replace(/^\((.*)\)$/, "$1")) : part));
 }
 
-/** The row of the largest weight. */
+/** The row with the largest weight. */
 function heaviest({ rows }) {
   return rows.reduce((one, other) => (read(other.fine) > read(one.fine) ? other : one));
 }
@@ -41,7 +41,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** A strip: one cell a number. The pointer or an arrow key marks a cell here and in `beside`. tip(i, text): a cell's tooltip. */
+/** A strip: one cell per number. The pointer or an arrow key marks it here and in `beside`. tip(i, text): a cell's tooltip. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];
@@ -87,10 +87,10 @@ function strip(view, kind, label, text, tip, beside) {
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: n - 1 }[event.key];
       if (to === undefined) return;
       event.preventDefault();
-      event.stopPropagation(); // the row's own arrow keys
+      event.stopPropagation(); // the row has arrow keys too
       point(to);
     },
-    // The tooltip is a cell's, not the strip's.
+    // The tooltip belongs to a cell, not to the strip.
     onpointerover: (event) => event.stopPropagation(),
     onfocusin(event) {
       event.stopPropagation();

@@ -7,7 +7,7 @@ export default function shaded(given) {
 
 const TALL = 36; // pixels of the largest effect of a sentence, above and below 0
 
-/** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the one under the pointer. */
+/** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the hovered sentence. */
 class ShadedView extends View {
   show(data, send) {
     this.send = send;
@@ -47,7 +47,7 @@ function wordsRow(view, { said, dir, words }, at) {
   return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-/** Words with their numbers. press(n): attributes of a word that can be clicked; nothing of others. */
+/** Words with their numbers. press(n): the attributes of a word that can be clicked, else nothing. */
 function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
   const about = ({ kind, tip }, n) => {
@@ -62,7 +62,7 @@ function wordsOf(words, dir, press = () => null) {
   return text;
 }
 
-/** A long text: its sentences over their places, themselves, and the words of the open one. */
+/** A long text: the curve of its sentences' effects, the sentences, and the words of the open sentence. */
 function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
   const text = element("p", { class: "sentences", dir });
@@ -118,7 +118,7 @@ function sentencePart(view, sentence, place) {
   return part;
 }
 
-/** Each sentence's effect over its place in the text, in its band of noise; what is cut off is hatched. */
+/** Draw each sentence's effect at its place in the text, with its band of noise; the part that is cut off is hatched. */
 function curvePart(sentences, tokens, read, parts) {
   const x = (token) => `${(100 * token) / tokens}%`;
   const box = (from, to, low, high, more) => {
@@ -139,7 +139,7 @@ function curvePart(sentences, tokens, read, parts) {
   return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
-/** A button that shows the rows after the first ones; none where there are no more. */
+/** A button that shows the rows after the first ones; no button if there are no more rows. */
 function moreButton(rows, first) {
   const rest = rows.slice(first);
   if (!rest.length) return [];

@@ -5,7 +5,7 @@ export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
-/** The data, and the visitor's choices: a hidden word of each text, the word under the pointer. */
+/** The data, and the visitor's choices: a hidden word in each text, and the word under the pointer. */
 class SimilarView extends View {
   show(data, send) {
     this.send = send;
@@ -16,7 +16,7 @@ class SimilarView extends View {
     const [texts, cosine] = this.parts.map((part) => part.node);
     const below = data.below.map((line) => element("p", {}, line));
     this.body.replaceChildren(element("h2", "finding", data.finding), ...below, texts, keyPart(data), cosine);
-    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // fonts may load late
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // watch for fonts that load late
     this.paint();
     this.layOut();
   }
@@ -33,7 +33,7 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** The cosine with these words hidden, [of A, of B]; null where no token is left. */
+  /** The cosine with these words hidden, [of A, of B]; null if no token is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
@@ -43,7 +43,7 @@ class SimilarView extends View {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
 
-  /** "return" and "back" of the hidden words. */
+  /** Name the hidden words: "return" and "back". */
   named(hidden) {
     return hidden.flatMap((at, side) => (at === null ? [] : [quoted(this.word(side, at).text)])).join(" and ");
   }
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** The lines of the word under the pointer, else the largest of all. */
+  /** The lines of the word under the pointer; if there is none, the largest lines of all words. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;

@@ -1,4 +1,4 @@
-/* The lessons' stage: one picture for all stops. Parts that two stops share move. stage.schema.json describes the data. */
+/* The lessons' stage: one picture for all stops. Parts that two stops share move to their new places. stage.schema.json describes the data. */
 
 const BAR = 100; // pixels of a column of bars
 const STEP = 110; // ms between rows, so that an answer appears word by word
@@ -42,7 +42,7 @@ class StageView extends View {
     if (data.columns.length) left.push(tablePart(this), this.line);
     const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
     const table = element("div", "numbers", left);
-    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a plane where both have room
+    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // side by side with a plane if both have room
     const planes = this.planes.map(({ node }) => node);
     const side = element("div", planes.length > 1 ? "side two" : "side", [table, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** The place of each named part, and the length of its bar. */
+  /** The place of each named part, and the length of the part's bar. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Move each named part from its old place, and its bar from its old length; new parts appear row by row. */
+  /** Animate each named part from its old place, and the part's bar from its old length; new parts appear row by row. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -221,7 +221,7 @@ function barOf(column, row) {
   const node = element("div", { class: `amount ${column.kind}`, "data-tip": column.tips[row]?.[0] ?? null }, [track]);
   node.append(element("span", "number", value === null ? "" : printed(column, value)));
   const digits = column.rows.map(([each]) => printed(column, each).length);
-  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // zeros line up
+  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // so that zero lines are aligned
   assign(node, "data-full", value === null ? null : "yes");
   if (typeof value !== "number") return node;
   const inside = Math.max(low, Math.min(high, value));

@@ -1,9 +1,9 @@
-/* A plane of the stage: dots and arrows. Marks of one name move from state to state. */
+/* A plane of the stage: dots and arrows. A mark that two states share, by its name, moves. */
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units of the drawing
 
-/** The plane. draw(old, duration) moves the marks from the former data `old`; null: draw them where they are. */
+/** The plane. draw(old, duration) moves the marks from their places in the data `old`; null: it draws them in place. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
@@ -24,7 +24,7 @@ function planePart(plane) {
   let frame = null;
 
   function draw(old, duration) {
-    if (old === null && frame) return; // it is moving
+    if (old === null && frame) return; // still moving
     cancelAnimationFrame(frame);
     const before = new Map((old?.marks ?? []).map((mark) => [mark.name, mark]));
     const began = performance.now();
@@ -51,7 +51,7 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** A new arrow grows out of its origin; a new dot comes where it belongs. */
+/** The mark from which a new mark starts: an arrow grows out of its origin, a dot appears in its place. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
@@ -63,7 +63,7 @@ function between(from, to, part) {
   return { ...to, at: mix(from.at, to.at), origin, width: from.width + part * (to.width - from.width) };
 }
 
-/** The lines of whole or tenth numbers, the axes, and the diagonal. */
+/** The lines of the grid (at whole numbers or at tenths), the axes, and the diagonal. */
 function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   const step = right - left > 2 ? 1 : 0.1;
   const lines = [];
@@ -89,7 +89,7 @@ function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   ];
 }
 
-/** An arrow; of no length, or without an origin, a dot. */
+/** Draw an arrow, or a dot if the mark has no length or no origin. */
 function markOf({ name, at, origin, kind, width, tip }, to) {
   const about = { class: `mark ${kind}`, "data-mark": name, "data-tip": tip || null };
   const [end, start] = [to(at), to(origin ?? at)];
@@ -100,7 +100,7 @@ function markOf({ name, at, origin, kind, width, tip }, to) {
   return shape("g", about, paths);
 }
 
-/** Labels of marks; those at one place are joined. */
+/** Labels of marks; labels at the same place are joined. */
 function labelsOf(marks, to) {
   const joined = new Map();
   for (const { label, at, kind } of marks) {

@@ -1,9 +1,9 @@
 /* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
 
-const PRINTED = 0.05; // the map and the bars print numbers from here on
+const PRINTED = 0.05; // the map and the bars print numbers from this one up
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
-const CLOSE = 0.02; // shares less than this above the noise level are just above noise
-const SCROLLED = 24; // tokens: a longer list scrolls inside itself
+const CLOSE = 0.02; // a share that exceeds the noise level by less is called "just above noise"
+const SCROLLED = 24; // tokens: a longer list has a scroll bar
 
 /** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
 export default function way(given) {
@@ -16,7 +16,7 @@ class WayView extends View {
     if (data.key !== this.data?.key) {
       const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
-      this.onLine = [null, null]; // by side: the word whose share the line tells
+      this.onLine = [null, null]; // by side: the word whose share is printed on the line
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
@@ -35,11 +35,11 @@ class WayView extends View {
     const rest = guess || alone ? [] : [beyondPart, ...(heads ? [headsPart] : [])];
     this.parts = [findingPart, sentencesPart, ...line, ...rest].map((part) => part(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
-    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font that comes late
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // watch for a font that loads late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** From the last part to the first: the line settles which numbers the sentences have to tell. */
+  /** Paint the last part first: the sentences print the numbers for which the line has no room. */
   paint() {
     for (const part of this.parts.toReversed()) part.paint?.();
   }
@@ -48,7 +48,7 @@ class WayView extends View {
     if (this.root.clientWidth) for (const part of this.parts.toReversed()) part.layOut?.();
   }
 
-  /** The word of a side that the way shows hidden: the one that is, else the leading one. */
+  /** The word of a side that the way shows hidden: the word that the visitor hides, else the leading word. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -57,7 +57,7 @@ class WayView extends View {
     return this.byAt[side].get(at)?.share ?? null;
   }
 
-  /** A word's share as it is printed: with a decimal where it would seem to reach the noise level. */
+  /** A word's printed share. If it rounds up to the noise level, it gets a decimal. */
   printed(side, at) {
     const [share, level] = [this.share(side, at), this.data.way?.level];
     const value = percent(share);
@@ -68,13 +68,13 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The sentence whose leading word moves it further. */
+  /** The side whose leading word has the larger share. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;
   }
 
-  /** The word that the heads are shown for: under the pointer, else hidden last, else the leading one. `at` may be null. */
+  /** The word whose heads are shown: the one under the pointer, else hidden last, else the leading word. `at` may be null. */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -122,7 +122,7 @@ function findingPart(view) {
   return { node: element("div", {}, [element("div", "titled", [badge, finding]), below]), show };
 }
 
-/** What holds beyond this pair. */
+/** What is true beyond this pair. */
 function beyondPart(view) {
   const node = element("p", "beyond");
   const show = () => {
@@ -145,7 +145,7 @@ function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
   const hint = element("p", "hint");
-  let arcs = ""; // what they mean, where there is one
+  let arcs = ""; // explains the arcs, if there are any
   const paint = () => {
     sides.forEach((side) => side.paint());
     const hidden = [0, 1]
@@ -168,7 +168,7 @@ function sentencesPart(view) {
   return { node, paint, layOut };
 }
 
-/** Set the largest type in which both sentences keep to one line each; where none does, the smallest but one. */
+/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in `wrapped`. */
 function fit(node, sentences, beside) {
   node.style.removeProperty("--size");
   if (!beside) return;
@@ -198,7 +198,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** The named words on the chosen word's line, the nearest first; the room above for their arcs; whether it is the first line. */
+  /** The named words on the chosen word's line, nearest first; the room for their arcs; `first`: that line is the first. */
   function arcs() {
     const to = boxOf(chosen);
     const { named } = view.data.sides[side];
@@ -277,21 +277,21 @@ function headsPart(view) {
   const summary = element("summary", "", [element("h2", {}, "Through which heads?"), element("span")]);
   const choose = (head) => {
     view.set({ head });
-    // The kernel figure beneath tells the server, if it is there: its part of the page runs then, and no other.
+    // The kernel figure, if it is there, cancels the event and sends the head itself, so that only its part of the page runs.
     if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = readsPart(view);
 
-  /** The shares of hiding a word in each head alone: exact where those were run; null where unknown. */
+  /** The shares of hiding a word in each head alone: exact if its heads were run, else by gradient; null if unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** The map's key. share: of all heads at once. */
+  /** The text that explains the map. share: the share with the word hidden in all heads at once. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
@@ -303,7 +303,7 @@ function headsPart(view) {
     return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
 
-  /** What the figure says while it is folded. */
+  /** The text of the folded figure. */
   function most(values, side, at) {
     const head = values.indexOf(Math.max(...values));
     const { level } = view.data.heads;
@@ -337,7 +337,7 @@ function headsPart(view) {
   return { node, paint };
 }
 
-/** The weights of the head under the pointer, else of the chosen one. */
+/** The weights of the head under the pointer, else of the chosen head. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
@@ -348,7 +348,7 @@ function readsPart(view) {
     const { word, heads: about, sides } = view.data;
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
-    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else neither sentence is asked about
+    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else no word is in question, and both lists are shown
     assign(badge, "hidden", one ? null : "");
     assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
@@ -362,14 +362,14 @@ function readsPart(view) {
     flag(both, { stacked: one });
     lists.forEach((list, side) => {
       list.paint(head, view.hidden[side], side === asked ? at : undefined);
-      flag(list.node, { other: one && side !== asked }); // out of sight, but its height stays
+      flag(list.node, { other: one && side !== asked }); // invisible, but keeps its height
       assign(list.badge, "hidden", one ? "" : null);
     });
   }
   return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** The tokens of a sentence, a bar on each. */
+/** The tokens of a sentence, each with a bar. */
 function tokenList(view, { name, tokens }) {
   const rows = tokens.map((token) => {
     const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
@@ -387,7 +387,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the word that the heads are shown for; undefined on the other side. */
+  /** asked: the word whose heads are shown; undefined on the other side. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

@@ -2,15 +2,15 @@
 
 const MARK = 14; // radius
 const SPACE = 8; // between labels
-const ROW = 66; // where A and B would meet, B has a row of its own
+const ROW = 66; // pixels: if A and B would overlap, B moves to another row
 const DOT = 6; // radius
 const TENTHS = 10; // ticks of the gap
 
-/** Set `left` of labels, each with its centre `x` and its `size`: side by side on one line, between 0 and `width`. */
+/** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
   const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
   const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
-  if (over > 0) assign(longest.node, "textLength", (longest.size -= over)); // its letters move together
+  if (over > 0) assign(longest.node, "textLength", (longest.size -= over)); // closes the gaps between its letters
   labels.sort((one, other) => one.x - other.x);
   let limit = 0;
   for (const label of labels) limit = (label.left = Math.max(label.x - label.size / 2, limit)) + label.size + SPACE;
@@ -22,7 +22,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y}px) scale(${scale}, 1)`;
 }
 
-/** What is drawn of one sentence, from back to front, at the origin. */
+/** The marks of one sentence, from back to front, drawn at the origin. */
 function sideMarks(name) {
   const dot = (kind) =>
     shape("g", `mark ${name.toLowerCase()} ${kind}`, [
@@ -44,7 +44,7 @@ function sideMarks(name) {
   };
 }
 
-/** Dots (`at`: pixels) from left to right, each on the lowest `level` on which it covers no other. */
+/** Stack dots from left to right: each gets its x (`at`, in pixels) and the lowest `level` on which it covers no other dot. */
 function swarm(ends, x) {
   const last = []; // by level
   return ends
@@ -59,7 +59,7 @@ function swarm(ends, x) {
 }
 
 function linePart(view) {
-  const still = shape("g"); // the line itself: drawn anew for another width
+  const still = shape("g"); // the line itself, which is redrawn if the width changes
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
   const all = marks.flatMap((each) => Object.values(each));
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
@@ -111,7 +111,7 @@ function linePart(view) {
     return `Grey bands: moves under ${percent(way.level)} often go the wrong way too, so they may be noise.`;
   }
 
-  /** The colour of an end; both grey where A and B are of one sense. */
+  /** The colour class of an end; none (grey) if A and B have the same sense. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
@@ -156,7 +156,7 @@ function linePart(view) {
     );
   }
 
-  /** Place a side's marks. Returns its two labels, which are still to be placed. */
+  /** Place a side's marks. Returns the side's two labels, which the caller places. */
   function place(side) {
     const { x, rows, axis } = drawn;
     const { way, sides } = view.data;
@@ -191,7 +191,7 @@ function linePart(view) {
     return [label(mark.before, from), label(mark.after, to + way.toward[side])];
   }
 
-  /** Write a share between the two labels above its arrow, where there is room; else its word in the sentence tells it. */
+  /** Write a share between the two labels above its arrow. If there is no room, the word in the sentence shows the share. */
   function placeShare(side, labels) {
     const { much } = marks[side];
     const [left, right] = labels.toSorted((one, other) => one.left - other.left);

@@ -1,8 +1,9 @@
 """List the stops of the guided path in order, by the name in their address, with their texts (stops.toml) and functions.
 
-A core stop has `do`, the one thing to do in class; the stops after it in the file are beside it. A function has its stop's name
-(soft_lookup for soft-lookup). A core stop's draws its widgets and returns the scene of the stage. The function of a stop beside
-the core takes (picture, answered), and draws its widgets and, in `picture`, its picture, without the answer until then.
+A core stop has `do`, the one thing to do in class. The stops after it in the file, up to the next core stop, are its side stops.
+A stop's function has the stop's name (soft_lookup for soft-lookup). A core stop's function draws the widgets and returns the
+scene of the stage. A side stop's function has the parameters (picture, answered). It draws the widgets and, in the container
+`picture`, the picture, which shows the answer only if `answered` is true.
 """
 
 import tomllib
@@ -26,14 +27,14 @@ class Stop:
     question: str
     options: list[
         str
-    ]  # the right one first, unless the module has `answer(options)`, which computes an encoder's answer
+    ]  # the right option first, unless the module has `answer(options)`, which computes an encoder's answer
     reason: str
     take: str
-    terms: list[str]  # names of selfattn.lessons.terms that first occur here
+    terms: list[str]  # names of terms in selfattn.lessons.terms that occur here first
     do: str
 
     def function(self, name: str = "") -> Any:
-        """The module's function of this name, or the one that draws the stop; None if there is none."""
+        """The module's function of this name ("": the function that draws the stop); None if the module lacks it."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -53,26 +54,26 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}  # older links' stops, now parts of others
-ROWS: list[list[str]] = []  # each core stop with the stops beside it
+MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}  # former stops in older links
+ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():
     if _stop.do:
         ROWS.append([])
     ROWS[-1].append(_slug)
 CORE = tuple(row[0] for row in ROWS)
-NUMBERS = {  # "4" is the fourth core stop; "4a", "4b" ... are beside it
+NUMBERS = {  # "4" is the fourth core stop; "4a", "4b" ... are its side stops
     slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(ROWS, 1) for place, slug in enumerate(row)
 }
 PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes of the outline, in order
 
 
 def beside(slug: str) -> list[str]:
-    """The stops beside this one's core stop, in order."""
+    """The side stops of this stop's core stop, in order."""
     return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """The stops before and after this one: of a core stop among the core, of another among all."""
+    """The stops before and after this stop: for a core stop, among the core stops; for a side stop, among all stops."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

@@ -17,7 +17,7 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw a weight's gradient, and the weights along it."""
+    """Draw a weight's gradient, and the weights after steps along the gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -44,8 +44,8 @@ def learned(picture, answered: bool) -> None:
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
     """Move the worked example's query and keys n_steps times along the gradient of log(weight on key `target`, from 0).
 
-    Returns the gradient of the weight before the first step, (1 + n, d_head), the query's row first; and one row per step and
-    word: step, token, weight. A cross-entropy loss follows the same logarithm.
+    Returns the gradient of the weight before the first step, (1 + n, d_head), with the query's row first; and a frame with one
+    row per step and word: step, token, weight. A cross-entropy loss has the same logarithm.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []

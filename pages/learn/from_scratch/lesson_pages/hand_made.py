@@ -34,7 +34,7 @@ SEED = 123
 
 
 def soft_lookup() -> Scene:
-    """The scene of a lookup that opens one drawer, beside one that blends all."""
+    """The scene of two lookups: one opens a single drawer, the other blends all drawers."""
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
@@ -46,9 +46,9 @@ def soft_lookup() -> Scene:
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
     ).values()
     key = torch.stack(keys)
-    scale = made.scale / temperature  # at 1 the head's own, which the stop on √d_k explains
+    scale = made.scale / temperature  # at temperature 1 the head's own scale, which the stop on √d_k explains
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
-    scores, best = soft.scores[0], int(soft.scores.argmax())  # a hard lookup opens the first of equals
+    scores, best = soft.scores[0], int(soft.scores.argmax())  # of equal scores, a hard lookup opens the first
     return Scene(
         f'"{drawers[best]}" fits best: a hard lookup takes it alone, a soft one gives it {decimal(soft.weights[0, best])}, '
         f"with labels ten times as long {decimal(longer.weights[0, best])}.",
@@ -79,7 +79,7 @@ def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
 
 
 def projections() -> Scene:
-    """The scene of three matrices that make a query, a key and a value of each embedding: the path's, or Raschka's."""
+    """The scene of three matrices that make a query, a key and a value of each embedding: the path's embeddings or Raschka's."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
@@ -95,7 +95,7 @@ def projections() -> Scene:
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
-    """Three random matrices (3, 3, 2), and the trace of the embeddings (n, 3) through them, in float32."""
+    """Return three random matrices (3, 3, 2), and the trace of the embeddings (n, 3) that they project, in float32."""
     matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
     return matrices, attend(*(embeddings @ matrices))
 
@@ -118,7 +118,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """The scene of two spaces: queries and keys make the weights in one, which average the values in the other."""
+    """The scene of two spaces: in one, queries and keys make the weights; in the other, the weights average the values."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -160,7 +160,7 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice of the last word; return the word, which names the sentence."""
+    """Draw the choice of the last word; return the chosen word, which names the sentence."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
@@ -208,7 +208,7 @@ def residual() -> Scene:
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """The plane of words by money and water, with "bank" moving from `start` to `end`. was: the label of its start."""
+    """The plane of words by money and water, with "bank" moving from `start` to `end`. was: the label at the start."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]

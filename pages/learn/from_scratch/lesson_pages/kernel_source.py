@@ -1,6 +1,6 @@
 """Draw two stops with the kernel figure: the worked example with a query to drag, and the kernel's source with its numbers.
 
-Source: the picture of the worked example. It prints queries, keys and results, but not the values; ours give its context.
+Source: the picture of the worked example. It prints queries, keys and results, but not the values; our values give its context.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def kernel(picture, answered: bool) -> None:
     st.text("All of it; the check of the inputs alone is left out.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
-            st.code(source(part), language=None, wrap_lines=True)  # colours of Python are too pale
+            st.code(source(part), language=None, wrap_lines=True)  # the colours for Python are too pale
     shapes = {name: f"   # {tuple(made.shape)}" for name, made in vars(trace).items() if isinstance(made, Tensor)}
     if answered and LAYER in examples and which != LAYER:
         layer = examples[LAYER][0]

@@ -1,4 +1,4 @@
-"""Draw the first stop: one word has one static vector, and its sentences move it. Places by two cosines, means by layer.
+"""Draw the first stop: a word has one static vector, and its sentences move it. Shows places by two cosines, means by layer.
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
 Wiedemann et al. 2019 (the vectors separate the senses).
@@ -39,7 +39,7 @@ Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: 
 
 
 def one_vector() -> Scene:
-    """The scene of the word's place in each sentence after a chosen layer, moved from its static one."""
+    """The scene of the word's place in each sentence after a chosen layer, and how it moved from its static place."""
     encoder = current_encoder()
     show_encoder(encoder)
     stages = range(TABLE, encoder.n_layers + 1)
@@ -143,7 +143,7 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
-    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # none: left out
+    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # left out if there are no other words
     rows = [
         (stage, name, float(cosines(vectors(where, stage))[chosen.triu(1)].mean()))
         for name, (where, chosen) in compared.items()
@@ -154,7 +154,7 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
 
 
 def one_vector_details() -> None:
-    """Show mean cosines by layer, beside those of any two words."""
+    """Show mean cosines by layer, compared with the mean cosines of any two words."""
     encoder = current_encoder()
     with st.expander("Details: one sense, two senses, and any two words, layer by layer"):
         _, places, senses = typed(encoder)

@@ -1,4 +1,4 @@
-"""Draw the last core stop: the same words in a real encoder, each hidden from "bank" in all heads."""
+"""Draw the last core stop: the same words in a real encoder, each word hidden from "bank" in all heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -28,7 +28,7 @@ from selfattn.views.lesson import drawing
 from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene, square
 
 SOURCE = {"a": (2.0, 3.0), "b": (5.0, -1.0)}
-LENGTHS = {  # the query; the keys by name
+LENGTHS = {  # the query, and the keys by name
     "bank": ((1.0, 1.0), {"bank": (1.0, 1.0), "river": (0.0, 3.0), "of": (-1.0, -1.0)}),
     "the source's": (
         (3.0, 1.0),
@@ -63,7 +63,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """The scene of a query, the first of `named`, and keys (n, 2). shown: the key that is drawn, and in the finding."""
+    """The scene of a query, the first of `named`, and keys (n, 2). shown: the key that is drawn and named in the finding."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -131,12 +131,12 @@ def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
 
 
 def scaling() -> Scene:
-    """The scene of the scores of "bank" at a chosen d_k: divided by its root, left alone, multiplied."""
+    """The scene of the scores of "bank" at a chosen d_k: divided by √d_k, unchanged, or multiplied by √d_k."""
     words, name = WORDS["river"], "scores of bank at d_k = 2"
     d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
     typed = teaching.own_numbers("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
     st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
-    grown = typed * math.sqrt(d_k / 2)  # as scores of random vectors grow
+    grown = typed * math.sqrt(d_k / 2)  # the scores of random vectors grow by this factor
     scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}
     shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
     scaled = grown * d_k**-0.5

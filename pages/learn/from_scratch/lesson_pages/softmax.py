@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """The tokens' numbers, then the sum of the others'."""
+        """Return the numbers of the tokens with a row, then the sum of the other tokens' numbers."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -109,7 +109,7 @@ def not_symmetric(picture, answered: bool) -> None:
 
 
 def causal_mask(picture, answered: bool) -> None:
-    """Draw the causal mask beside three lines that look like it."""
+    """Draw the causal mask, compared with three lines of code that look like it."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")

@@ -1,4 +1,4 @@
-"""Draw the weights that lessons make up for a point, beside a real encoder's.
+"""Draw the weights that lessons make up to explain a point, beside a real encoder's weights.
 
 Source: the published lessons. If a lesson prints a word without a sentence, the sentence is ours and its note says so.
 """
@@ -27,12 +27,12 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
-shares = partial(normalize, p=1, dim=-1)  # each row is scaled to sum to 1; a row of zeros stays
-NEAR, KEPT = 0.1, 0.25  # a near head: its distance at most, and its weight on the drawn words at least
+shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
+NEAR, KEPT = 0.1, 0.25  # a near head has at most this distance, and at least this weight on the drawn words
 
 
 class TextbookWeights(NamedTuple):
-    """Made-up weights: a row for each word that attends, a column for each attended to. Words are numbered from 0."""
+    """Made-up weights: a row for each word that attends, a column for each word attended to. Words are numbered from 0."""
 
     title: str
     sentence: str
@@ -48,7 +48,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw a lesson's numbers beside the mean over all heads, the nearest head and a middle one."""
+    """Draw a lesson's numbers, the mean over all heads, the nearest head, and the head in the middle of the ranking."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -85,7 +85,7 @@ def drawn_numbers(picture, answered: bool) -> None:
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """Draw the whole sentence: the lesson's one row, and beside it the head's map."""
+    """Draw maps of the complete sentence: the lesson's single row, and the head's weights."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
@@ -109,11 +109,11 @@ def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
 
 
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """One row a head, nearest first: layer, head, name, distance, kept.
+    """One row per head, nearest first: layer, head, name, distance, kept.
 
     weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: the total variation between the textbook's
-    shares and the head's, which both sum to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: the head's weight
-    on these words before scaling.
+    shares and the head's shares, averaged over the rows (each row sums to 1); 0 = the same, 1 = nothing in common. kept: the
+    head's weight on these words before scaling.
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2

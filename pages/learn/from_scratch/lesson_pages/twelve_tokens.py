@@ -1,7 +1,7 @@
 """Draw the map of twelve tokens with hand-made queries, keys and values: "good" attends to "not", unless another key is as large.
 
 Sources: the published example (d = 2, all zero but three rows). Its heading says "masked", but its code has no mask, and the
-printed context is the one without. And the published heatmap, which is causal and prints weights with two decimals.
+printed context is that without a mask. And the published heatmap, which is causal and prints weights with two decimals.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack",
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
-# Of the annotated heatmap
+# The values of the annotated heatmap
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
 def twelve_tokens(picture, answered: bool) -> None:
-    """Draw the map of twelve tokens; before the answer without the row of "good"."""
+    """Draw the map of twelve tokens; before the answer, the row of "good" is empty."""
     examples = {"who turns “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
     which = teaching.example("twelve-tokens", tuple(examples))
     both, values = examples[which]
@@ -48,11 +48,11 @@ def twelve_tokens(picture, answered: bool) -> None:
         teaching.steps("map", finding, {"Every weight of the sentence": chart}, note=note, answered=answered)
 
 
-Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; a missing row is [0, 0]
+Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's place; a missing row is [0, 0]
 
 
 def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:
-    """The trace of all twelve tokens. causal: True, no token attends to a later one."""
+    """The trace of all twelve tokens. causal: True if no token may attend to a later token."""
     both, value = torch.zeros(2, len(TOKENS), 2, dtype=torch.float64)
     for matrix, rows in ((both, queries_and_keys), (value, values)):
         for place, row in rows.items():

@@ -75,9 +75,9 @@ def _on_encoder() -> None:
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """The traces of the words, and of the words in reverse. positions: True, add a vector at each place before projecting."""
+    """The traces of the words, and of the words in reverse. positions: True to add a vector for each place before projecting."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
-    if positions:  # half as long as a word's: longer ones would decide the scores alone
+    if positions:  # half as long as a word's vector, because longer position vectors would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
     matrices = _random(0, 3, D_MODEL, D_MODEL)
     mask = causal_mask(len(words)) if causal else None
@@ -91,9 +91,9 @@ def _random(seed: int, *shape: int) -> Tensor:
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
-    """The word's last vectors in both sentences, with the encoder's positions, and with position 0 for every token.
+    """The word's last vectors in both sentences, with the encoder's positions, and again with position 0 for every token.
 
-    Raises ValueError if a sentence lacks the word, the encoder takes no positions, or the sentences have other tokens.
+    Raises ValueError if a sentence lacks the word, the encoder takes no positions, or the sentences have different tokens.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
     ids = [each.sentence.ids for each in placed]
