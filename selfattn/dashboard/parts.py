@@ -13,13 +13,16 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 def show_part(key: str, show: Callable[[], None]) -> None:
     """Call `show` now, and call it again without the rest of the page after each st.rerun([key, ...]) in a callback."""
-    record = this_page()
+    record, failed = this_page(), list[Exception]()
 
     def part() -> None:
         # Each run has a container for progress. A part can fill only its own; adding one later would remount all elements below.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
-            show()
+            try:
+                show()
+            except (NotFinite, OutOfMemory) as error:  # Streamlit would show its traceback here
+                failed.append(error)
             return
         again = copy.copy(record)  # it needs no copy of the figures, because "Download" reruns the complete page
         again.news, again.panels, again.tables = news, [], {}
@@ -33,3 +36,5 @@ def show_part(key: str, show: Callable[[], None]) -> None:
                 del st.session_state[session.RECORD]
 
     st.fragment(part, key=key)()
+    if failed:
+        raise failed[0]  # to the page, which shows it and ends

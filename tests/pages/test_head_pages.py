@@ -136,7 +136,9 @@ def test_older_link_to_rollout():
 
 
 def test_new_measure_needs_one_entry(encoder, monkeypatch):
-    made = Measure("a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.")
+    made = Measure(
+        "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
+    )
     monkeypatch.setitem(MEASURES, made.name, made)
     at = open_page(ALL, **OWN, measure=made.name)
     wanted = torch.stack([encoder.encode(A).weights(layer).amax((-2, -1)) for layer in range(6)])

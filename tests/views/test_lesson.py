@@ -52,5 +52,5 @@ def test_a_static_stage_names_minus_infinity():
 
 def test_a_plane_holds_its_vectors_and_the_origin():
     vectors = torch.tensor([[2.0, 3.0], [4.0, 6.0]])
-    assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors, room=1.0) == ((-7.0, 1.0),) * 2
+    assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors) == ((-6.5, 0.5),) * 2
     assert square(vectors[0], -vectors[1]) == ((-6.5, 3.5),) * 2
