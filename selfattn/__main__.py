@@ -1,4 +1,4 @@
-"""The command `selfattn`, or `python -m selfattn`: starts the dashboard or a corpus scan, or writes the examples as a site."""
+"""The command `selfattn` (or `python -m selfattn`) starts the dashboard or a corpus scan, or writes the examples as a site."""
 
 import argparse
 import os
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
-    # The server takes this process's place, so that whoever ends the command ends the server.
+    # Replace this process with the server, so that ending the command also ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 

@@ -1,6 +1,6 @@
 """Every variable SELFATTN_... that an operator may set, with its default and meaning. No other module reads them.
 
-`docs/readme.py` writes them into docs/operating.md as a table.
+`docs/readme.py` writes the variables into docs/operating.md as a table.
 """
 
 import os
@@ -46,8 +46,8 @@ class Settings:
     def read(cls) -> "Settings":
         """Read the settings from the environment; an empty variable counts as not set.
 
-        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that is no
-        setting, because only the person who started the program can correct it.
+        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that isn't a
+        setting, because only the person who started the program can correct these.
         """
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:

@@ -1,4 +1,4 @@
-"""A word's senses as means of its last unit vectors over labelled sentences, and the way from one sense to the others."""
+"""Represent a word's senses as means of its last unit vectors over labelled sentences; find the way from one to the others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.words import fold
 
 PER_SENSE = 4  # least number of rows of a sense
-WITHIN = 0.95  # a sentence fits a sense if it is nearer to the mean than this share of the labelled rows
+WITHIN = 0.95  # a sentence fits a sense if it is as near to the mean as this share of the labelled rows
 
 
 class LabelledRow(NamedTuple):
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # on its way between the senses, as in `WayBetweenSenses`, without itself in its sense's mean
+    place: float  # as in `WayBetweenSenses`; the sentence is left out of its sense's mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,7 +41,8 @@ class SenseMeans:
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """Return the way from a sentence's sense to the others. unit (d_model,): the word's last unit vector in the sentence.
 
-        A labelled sentence has the sense of its label, and isn't counted in its mean. Another has the sense of the nearest mean.
+        A labelled sentence has the sense of its label and is left out of that sense's mean. Any other sentence has the sense of
+        the nearest mean.
         """
         once = len(sentence.places(self.word)) == 1  # true for every labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
@@ -65,20 +66,20 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The way of a word in a sentence from its sense's mean to the mean of the other senses' means."""
+    """For a word in a sentence, the way from the mean of its sense to the mean of the other senses' means."""
 
     sense: str  # the sentence's label or, without a label, `nearest`
     nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # of the sentence along the axis: 0 at its sense's mean, 1 at the mean of the others
-    distance: float  # squared, from the sense's mean
-    fits: bool  # True for a labelled sentence, and if the distance is at most `SenseMeans.within`
+    place: float  # the sentence's place along the axis: 0 at its sense's mean, 1 at the mean of the others
+    distance: float  # squared distance from the sense's mean
+    fits: bool  # True if the sentence is labelled or the distance is at most `SenseMeans.within`
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute a word's senses from a table with the columns sentence, word, sense; rows of other words aren't read.
+    """Compute a word's senses from a table with the columns sentence, word, sense. Rows of other words are ignored.
 
-    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of its rows can be used.
+    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of the rows can be used.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -104,7 +105,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
+    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises what `sense_means` raises."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -127,10 +128,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return the sense of a word's sentence, and its last vector's cosines (n,) with those in the sense's labelled sentences.
+    """Return the sense of a word in a sentence, and its last vector's cosines (n,) with the labelled sentences of that sense.
 
-    rows: `rows_of` the table of `means`. units: `last_units`, or a cached one. The sentence itself is left out. Returns None if
-    it fits no sense.
+    rows: `rows_of` the table of `means`. units: `last_units`, or a cached version. The sentence itself is left out. Returns
+    None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)
