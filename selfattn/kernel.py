@@ -63,8 +63,8 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row: -1e9 is then the largest number and is
-    # subtracted again. In float32 that row gets equal weights (1e9 leaves no digits for a score); in float64 the mask has no effect.
+    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row, whose largest number -1e9 is subtracted again:
+    # float32 then gives equal weights (1e9 leaves no digits for a score), and float64 the weights without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 

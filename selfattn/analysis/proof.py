@@ -16,8 +16,8 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
     """Compare the kernel with the model's own numbers on one text, and return a row for each head.
 
     Columns: layer, head, and four largest absolute differences, in float32. `same_inputs`: between the kernel's weights and
-    those of the model's eager function on the recorded query and key. `separate_pass`: between the kernel's weights and those of
-    a separate eager pass (NaN if that pass's maps would exceed the setting separate_pass_megabytes). `context`: between the
+    those of the model's eager function on the recorded query and key. `separate_pass`: between the kernel's weights and those
+    of a separate eager pass (NaN if that pass's maps would exceed the setting separate_pass_megabytes). `context`: between the
     kernel's context and that of the fast attention call. `projections`: between the recorded query, key and value and those
     recomputed from the layer's input (NaN if the family's projections aren't known).
     Raises NotRecomputable for an encoder whose heads can only be shown, TextError for a text that the encoder can't read.

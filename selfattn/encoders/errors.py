@@ -9,7 +9,7 @@ class LoadError(RuntimeError):
 
 
 class TextError(ValueError):
-    """A text that the encoder can't read. The message names what was expected, what came, and the remedy."""
+    """The encoder can't read a text. The message names what was expected, what came, and the remedy."""
 
 
 class NotFinite(TextError):
@@ -26,7 +26,7 @@ class NotRecomputable(RuntimeError):
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) for an exception inside, and for a Rust library's panic, which is a BaseException."""
+    """Raise make(reason) for an exception inside, also for a Rust library's panic, which is a BaseException."""
     try:
         yield
     except BaseException as caught:

@@ -34,13 +34,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder to load from, not yet read."""
+    """A folder from which to load an encoder. It hasn't been read yet."""
 
-    name: str  # to show
+    name: str  # the name to show
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # names the inner folder if that is opened instead of the named one
+    note: str = ""  # the inner folder, if it is opened instead of the named folder
 
 
 def resolve(
@@ -131,9 +131,9 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of a name inside the operator's folder, or None if it leads out of the folder, or to the folder itself.
+    """Return the path of a name inside the operator's folder, or None if the name leads out of it, or to the folder itself.
 
-    The spelling is checked first, then each step, so nothing outside is read and no answer gives away files there.
+    The spelling is checked first, then each step. Nothing outside the folder is read, and no result reveals files there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
