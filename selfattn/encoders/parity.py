@@ -129,7 +129,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run the batch, plus its first text with each of `hides`, in one eager pass. Return it and the reasons for failed hides."""
+    """Run the batch, plus its first text with each of `hides`, in one eager pass. Return it and reasons for failed hides."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]

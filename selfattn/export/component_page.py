@@ -1,6 +1,6 @@
 """Put dashboard components with their data into an HTML page that works offline.
 
-Data is a JSON block in ASCII with every "<" escaped, so that no text in it can end the block.
+The data is a JSON block in ASCII with every "<" escaped, so that no text in the block can end it.
 """
 
 import json
@@ -38,8 +38,8 @@ def module(name: str) -> str:
 
 
 def place(live: "Live", without_script: str) -> str:
-    """Return the element that a component fills, with its data. without_script: the HTML to show if no script runs."""
-    # Leave out links to the dashboard's pages and clicks that it would answer, because a file can't reach it.
+    """Return the element that a component fills, with the component's data. without_script: HTML to show if no script runs."""
+    # Leave out links to the dashboard's pages and clicks that need the dashboard, because a file can't reach it.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()

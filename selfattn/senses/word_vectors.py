@@ -1,4 +1,4 @@
-"""Compute the vectors of one word in many sentences: after each layer, out of each head, and those of the baselines."""
+"""Compute one word's vectors in many sentences: after each layer, from each head, and for the baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,10 +18,10 @@ BATCH = 64  # sentences to encode at a time
 class WordVectors:
     """One word in n sentences, CPU float32; a split word's vectors are the mean over its pieces.
 
-    For an encoder that is shown only, the last three are (n, 0, n_heads, 0).
+    If heads' outputs can't be read, the last three fields are (n, 0, n_heads, 0).
     """
 
-    layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's
+    layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's output
     bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors, without the encoder
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
     uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same with equal weights
