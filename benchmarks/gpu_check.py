@@ -35,7 +35,7 @@ WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table. holds: None if nothing was judged."""
+    """One line of the table. holds: whether the bound holds; None if there is no bound."""
 
     what: str
     found: str

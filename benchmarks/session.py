@@ -21,7 +21,7 @@ WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button
 
 @dataclass
 class Run:
-    """The messages of one run of the page's script."""
+    """What the messages of one run of the page's script contain."""
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first picture's data arrived
@@ -41,7 +41,7 @@ class Session:
         options = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers or {}}
         self._socket = self._closing.enter_context(connect(socket, **options))
         self.widgets: dict[str, str] = {}  # the page's widgets, key: id
-        self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
+        self.downloads: dict[str, str] = {}  # the page's download buttons, label: id of the file to make
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
         # The map of heads: widget id, the part of the page to run, heads per layer, and True if it reports by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
@@ -68,7 +68,7 @@ class Session:
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
+        """Set widgets (key: a text, a head's name, True or a number) and wait until the page has run."""
         self.send(**values)
         return self._read()
 

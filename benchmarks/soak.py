@@ -44,7 +44,7 @@ class Soak:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
-    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, bytes resident
+    memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds since the start, resident bytes)
 
     def mean_memory(self, start: float, stop: float) -> float:
         """Return the mean number of resident bytes between these seconds."""
@@ -57,7 +57,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10) 
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    ends: list[list[float]] = [[] for _ in folders]  # bytes resident in the last fifth of each turn
+    ends: list[list[float]] = [[] for _ in folders]  # resident bytes in the last fifth of each turn
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
         servers = [stack.enter_context(warm_server(log, folder)) for log, folder in zip(logs, folders)]

@@ -30,7 +30,7 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence, and the aims in seconds: first picture, last picture
+TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence; aims in seconds for the first and the last picture
 MESSAGES = 12  # the largest number of messages to the browser for one choice
 SHOWN = 0.1  # in 95 of 100 rounds, at most this many seconds to the first change
 LOOKS = {"hover": "a head, hovered", "head": "a head, clicked", "word": "a word, clicked"}

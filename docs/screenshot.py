@@ -22,7 +22,7 @@ def photograph(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
     open_page(page, address)
     expect(page.locator(".way").get_by_role("gridcell")).to_have_count(72)
-    wait_until_idle(page)  # the heads of the leading words are run after the first picture
+    wait_until_idle(page)  # heads of the leading words are computed after the first picture
     page.wait_for_timeout(500)  # until the heads are painted
     page.screenshot(path=ROOT / "docs/main-view.png")
 

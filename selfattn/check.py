@@ -45,7 +45,7 @@ class RawCReport(OfTables):
     ways: pd.DataFrame
     # way ("most attended": mean of all weights; "last layer": mean of that layer's weights; "chance": 1 / words), every (how
     # often the way names the marked word, 0 to 1), next (only marked words next to the target), apart (all other marked words)
-    sentences: pd.DataFrame  # sentence, next, chance, and for each way whether it names the marked word
+    sentences: pd.DataFrame  # sentence, next, chance; and for each way, whether the way names the marked word
     distances: pd.DataFrame  # of (whose distances), correlation (Spearman's, of 1 - cosine with mean human relatedness)
     rejected: pd.DataFrame  # sentence, reason
 
@@ -98,7 +98,7 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty for an encoder that isn't in it."""
+    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty if the encoder isn't in that file."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
@@ -136,12 +136,12 @@ class CoarseWSDReport(OfTables):
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check an encoder on CoarseWSD-20. folder: holds a folder for each word, with {train,test}.{data,gold}.txt.
+    """Check an encoder on CoarseWSD-20. folder: contains a folder for each word, with {train,test}.{data,gold}.txt.
 
     The method is the paper's 1-NN: each sense is the mean over its training sentences, and a test sentence gets the sense with
-    the largest cosine. The paper takes the sum of the last four layers; the report has each single layer too. most: draw so many
-    training and so many test sentences of each sense (seed 0); None: all, as in the paper. Raises ValueError if there is no such
-    folder.
+    the largest cosine. The paper uses the sum of the last four layers; the report has each single layer too. most: draw at most
+    this many training sentences and test sentences of each sense (seed 0); None: use all, as in the paper. Raises ValueError if
+    there is no such folder.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
@@ -186,7 +186,7 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """Return the numbers of the sentences to read, in order: all, or a random sample of at most so many of each sense."""
+    """Return the indices of the sentences to read, in order: all, or a random sample of at most `most` for each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)

@@ -39,14 +39,14 @@ class PronounSentence:
 
     sentence: str
     pronoun: str
-    antecedent: str  # the noun that it refers to
-    distractor: str  # the other noun: same number, compatible gender
+    antecedent: str  # the noun that the pronoun refers to
+    distractor: str  # the other noun, with the same number and a compatible gender
     twin: str | None  # a key of two sentences that differ in one word, and so in their antecedent
 
 
 @dataclass(frozen=True)
 class Negation:
-    """A sentence and its negation, one word longer."""
+    """A sentence and its negation, which is one word longer."""
 
     plain: str
     negated: str
@@ -69,7 +69,7 @@ def _table(name: str) -> pd.DataFrame:
         return pd.read_csv(table, dtype=str, keep_default_na=False)
 
 
-# The dashboard opens on the first.
+# The dashboard opens with the first pair.
 PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
@@ -91,7 +91,7 @@ UNRESOLVED = PronounSentence(
     "The artist gave the musician a score because she loved her composition.", "she", "artist", "musician", None
 )
 
-# Spaced as in a treebank. The negator belongs to the first half only.
+# Punctuation has spaces around it, as in a treebank. The negator belongs only to the first half.
 MOVIE = "The movie was not good , but the soundtrack was amazing ."
 
 

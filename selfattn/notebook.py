@@ -49,7 +49,7 @@ def attention(
 ) -> alt.TopLevelMixin:
     """Draw one head's complete map of a text, or of two segments with `pair`: row i holds the weights of token i.
 
-    Limit: a weight isn't an effect. A large weight on a small value hands over little.
+    Limit: a weight isn't an effect. A large weight on a small value has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -97,7 +97,7 @@ def all_heads(
     chosen: a head to outline, "L0 H10". measure: one of `analysis.measures.MEASURES`. A measure of a word compares the text with
     `second`, and with a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the
     text's maps, "B" for those of `second`. Raises ValueError for an unknown measure, head or `maps_of`.
-    Limit: the chart doesn't show a head's purpose. A pattern may belong to this text only, and attention is not explanation.
+    Limit: the chart doesn't show a head's purpose. A pattern may occur only in this text, and attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
@@ -192,7 +192,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Return a panel of `selfattn.views`, or any complete Vega-Lite specification, as an Altair chart, without validation.
 
-    Limit: the chart is the picture alone. A panel's `finding`, `method` and `tables` have the rest.
+    Limit: the chart is only the picture. A panel's `finding`, `method` and `tables` have the rest.
     """
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 

@@ -18,11 +18,11 @@ SHARE = ".0%"
 ERROR = ".2~r"  # two digits: a colour bar may have a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
-TICKS = 5  # of a colour bar
+TICKS = 5  # number of ticks on a colour bar
 
 UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # a smaller weight is written as "under 0.0001"
-PLACES = 12  # decimals at most
+PLACES = 12  # largest number of decimals
 SMALLEST_DECIMAL = 1e-9  # a smaller number has too many zeros to count
 NOISE = 1e-6  # sums of float32 weights miss 0 and 1 by up to this much
 EXACT = Context(prec=400)  # enough for every digit of a float64

@@ -36,7 +36,7 @@ class Look:
 class Live:
     """A web component and its data. Raises JsonSchemaValueException for data that don't fit the component's schema."""
 
-    component: str  # the name of its files in selfattn/dashboard/components, without the suffix
+    component: str  # the name of the component's files in selfattn/dashboard/components, without the suffix
     data: Mapping[str, Any]
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """Tables by name. Each is made when it is first read."""
+    """Tables by name. Each table is made when it is first read."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}

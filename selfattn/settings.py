@@ -59,7 +59,7 @@ class Settings:
 
 
 def forbid_the_hub() -> None:
-    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads its own variable when it is imported."""
+    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads the variable HF_HUB_OFFLINE when it is imported."""
     if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -85,4 +85,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(os.path.abspath(text))  # not resolved: a visitor may write the path as the operator does
+            return Path(os.path.abspath(text))  # links stay, so that visitors can write the operator's path

@@ -102,7 +102,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute `sense_means` of each word of a table. All its rows must be usable."""
+    """Compute `sense_means` of each word of a table. All rows of the table must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -115,7 +115,7 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
-    """Compute `pronoun_weights` of sentences."""
+    """Compute `pronoun_weights` of these sentences."""
     return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 

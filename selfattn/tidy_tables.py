@@ -24,8 +24,8 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# The start of a cell that a spreadsheet would run as a formula, with full-width and small signs, and signs after spaces and
-# control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
+# The start of a cell that a spreadsheet would run as a formula. It may have full-width or small signs, and spaces or control
+# characters before the sign. Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
@@ -121,7 +121,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of the two vectors before and after each layer, unchanged and with the leading words hidden.
+    """Return the cosine of a pair's two vectors before and after each layer, unchanged and with the leading words hidden.
 
     Columns: curve, depth (0 ...), stage (its name), similarity.
     """
@@ -217,5 +217,5 @@ def escaped(cell: Any) -> Any:
 
 
 def unescaped(cell: str) -> str:
-    """Return the text from which `escaped` made the cell."""
+    """Return the original text of a cell that `escaped` has made."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -25,7 +25,7 @@ UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width charact
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
 INNER = r"['’\-\u2010\u2011]"  # joins two runs into one word: didn't, well-known
-# Shown as a picture by default or after U+FE0F. From U+2600 on, people type pictographs without that sign.
+# Characters shown as pictures by default or if U+FE0F follows. Pictographs from U+2600 on are often typed without U+FE0F.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
     r"|[0-9#*]\uFE0F?\u20E3"
@@ -102,7 +102,7 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Yield the character spans of folded `words` inside runs of a script without spaces: the longest, without overlaps."""
+    """Yield spans of folded `words` in runs of a script without spaces: at each place the longest match, without overlaps."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -138,7 +138,7 @@ def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans in order, with overlapping ones joined."""
+    """Return the spans in order, with overlapping spans joined."""
     found: list[Span] = []
     for start, stop in sorted(spans):
         if found and start < found[-1][1]:
@@ -152,7 +152,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     """Return the words of `text` with their tokens.
 
     offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
-    Units that share a token are one word, with all characters between them. Words without a token are left out.
+    Units that share a token form one word, with all characters between them. Words without a token are left out.
     """
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
@@ -204,7 +204,7 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the runs of letters in a script without spaces that both texts have, longest first."""
+    """Return the runs of letters that both texts have, in a script without spaces, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)

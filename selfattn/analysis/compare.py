@@ -138,7 +138,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return the keys by which rows of two encoders match: a word's place in the text, or the label of a token in no word."""
+    """Return a key for each row: a word's place in the text, or a label for a token in no word. Equal keys match."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 

@@ -28,12 +28,12 @@ AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average eve
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CosineParts:
-    """The cosine of two sentences, and its parts by pairs of words."""
+    """The cosine of two sentences, and the part of each pair of words."""
 
     a: Encoding
     b: Encoding
     cosine: float  # of the two sentence vectors
-    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64, with the cosine as its sum; last row and column: special tokens
+    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64: the parts, which sum to the cosine; last row and column: special
 
     @cached_property
     def interaction(self) -> Tensor:
@@ -78,8 +78,8 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into parts of pairs of words.
 
-    pooling: by default, that of the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
-    for a text that would be cut.
+    pooling: by default, the pooling in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens,
+    TextError for a text that would be cut.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:

@@ -26,13 +26,13 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
-OPENED = 8  # sentences of a long text whose words are hidden one by one
+OPENED = 8  # number of sentences of a long text whose words are then hidden one by one
 NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target in one sentence, and its changes: a negative effect means a smaller number without the word or the head."""
+    """A target in one sentence, and effects on it. A negative effect means a smaller number without the word or the head."""
 
     sentence: Tokens
     target: Target
@@ -49,19 +49,19 @@ class Explained:
 
     @property
     def order(self) -> list[int]:
-        """The places of the words by the size of their effect, the largest first; no punctuation."""
+        """The places of the words, the largest absolute effect first; no punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads that were run, by the size of their effect, the largest first."""
+        """The heads that were run, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The places of the sentences at or above their noise level, the largest effect first."""
+        """The places of those sentences whose effect reaches their noise level, the largest absolute effect first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
@@ -135,7 +135,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Return the effect of removing each head on the target, to first order in the head's output: (n_layers, n_heads).
+    """Return the effect on the target of removing each head, to first order in the head's output: (n_layers, n_heads).
 
     Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
     """

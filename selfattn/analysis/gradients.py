@@ -23,7 +23,7 @@ LEADING = 8  # the number of heads, the largest by gradient, that are then run e
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivative of m numbers by each head's context at the word's p positions."""
+    """The derivatives of m numbers by each head's context at a word's p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)

@@ -39,7 +39,7 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return each row's reach in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    """Return the mean distance in tokens that each row attends to: the mean of |i - j|, weighted. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
@@ -72,7 +72,7 @@ class Compared:
     """A word in the sentences A and B and, if there is one, in a control sentence of A's sense."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
-    run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages pass a cached one
+    run_removals: Callable[..., Tensor]  # `removal_effect` of the encoder; pages pass a cached version
 
     @property
     def cosine(self) -> float:

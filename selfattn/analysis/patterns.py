@@ -1,4 +1,4 @@
-"""Named patterns of attention heads, each with the threshold that a head must reach to have the name.
+"""Match attention heads with named patterns. Each pattern has a threshold that a head must reach to have the name.
 
 Source: Clark et al. 2019, "What Does BERT Look At?", section 3, for the patterns; the thresholds are ours.
 """

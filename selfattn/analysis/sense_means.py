@@ -1,4 +1,4 @@
-"""Represent a word's senses as means of its last unit vectors over labelled sentences; find the way from one to the others."""
+"""Represent a word's senses by means of its last unit vectors in labelled sentences; compute ways from sense to sense."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.words import fold
 
-PER_SENSE = 4  # least number of rows of a sense
-WITHIN = 0.95  # a sentence fits a sense if it is as near to the mean as this share of the labelled rows
+PER_SENSE = 4  # least number of rows for each sense
+WITHIN = 0.95  # a sentence fits a sense if its distance is at most this quantile of the labelled rows' distances
 
 
 class LabelledRow(NamedTuple):
@@ -36,7 +36,7 @@ class SenseMeans:
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
     within: float  # the 95 % quantile of the rows' squared distances from the mean of their sense's other rows
-    rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token numbers
+    rows: dict[tuple[int, ...], LabelledRow]  # keyed by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """Return the way from a sentence's sense to the others. unit (d_model,): the word's last unit vector in the sentence.
@@ -44,7 +44,7 @@ class SenseMeans:
         A labelled sentence has the sense of its label and is left out of that sense's mean. Any other sentence has the sense of
         the nearest mean.
         """
-        once = len(sentence.places(self.word)) == 1  # true for every labelled row
+        once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
         if row is not None:
             index = self.senses.index(row.sense)
@@ -115,7 +115,7 @@ def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
-    """Return each word's last hidden state as a unit vector, (n, d_model) float64; for a split word, the mean of its pieces."""
+    """Return each word's last hidden state (the mean of the pieces of a split word) as a unit vector: (n, d_model) float64."""
     encodings = encoder.encode_batch([word.sentence for word in words])
     vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
     return normalize(torch.stack(vectors).double(), dim=1)

@@ -44,7 +44,7 @@ class Sentence:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return the (start, stop) characters of each sentence, without the blanks around it."""
+    """Return the (start, stop) characters of each sentence, without leading and trailing blanks."""
     ends = [0, *(end.end() for end in END.finditer(text)), len(text)]
     parts = ((start, text[start:stop]) for start, stop in pairwise(ends))
     return [
@@ -95,7 +95,7 @@ def _rounded(size: int) -> int:
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 draws: the positions of random words with at least `size` tokens, or of all words if there are fewer."""
+    """Return 19 draws: positions of random words that have at least `size` tokens together; of all words if too few."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

@@ -25,7 +25,7 @@ class Step:
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights
-    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are the model's
+    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are those
     own_from: str  # the source of the model's numbers, in words
 
     @property
@@ -35,7 +35,7 @@ class Step:
 
     @property
     def size(self) -> float:
-        """The largest absolute number of the step, to compare the error with."""
+        """The step's largest absolute number, for comparison with the error."""
         return float(self.values.abs().max())
 
 

@@ -33,7 +33,7 @@ class Target(Protocol):
         """Compute the number from the last hidden states at the positions: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # returns the target in a sentence
+Asked = Callable[[Tokens], Any]  # a function that returns the target in a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +64,9 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The lead of a class: its logit minus the largest other logit.
+    """The lead of a class: the class's logit minus the largest other logit.
 
-    If the classes don't exclude one another, or are a regression's scores, the target is the logit alone.
+    If a text may have several classes, or for a regression's scores, the target is the logit alone.
     """
 
     positions: tuple[int, ...]  # every token; for a tag, the word's tokens
@@ -120,7 +120,7 @@ def gap_word(head: MaskedHead, token: int) -> Asked:
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """Return the target without these positions; possibly none are left."""
+    """Return the target without these positions; the result may have no positions."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 

@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
+PER_SENSE = 2  # if a sentence is left out, another sentence of the same sense must remain
 
 P, T = ParamSpec("P"), TypeVar("T")
 # True: a row is usable only if the encoder can run the row's sentence.

@@ -31,7 +31,7 @@ def change(
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
     if (scaling, causal, temperature, uniform) == (True, False, 1.0, False):
-        return trace  # computing it again could change the last digit
+        return trace  # a new computation could change the last digit
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))

@@ -15,19 +15,19 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, between_groups, to_groups, token_groups
 
-MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
+MOST = 256  # largest number of rows in a picture; longer maps are drawn in bins
 
 
 class Places(NamedTuple):
     """The labels along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: words as they are spelled (unknown ones marked), and tokens that belong to no word
+    labels: tuple[str, ...]  # m: words as spelled in the text (unknown words marked), and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m: True for a special token
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return the words of a text (or the given ones) and the tokens that belong to no word; words=False: every token."""
+    """Return a text's words (or the given words) and the tokens that belong to no word; with words=False, every token."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -42,12 +42,12 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 class WordMap:
     """One head's weights between words or word pieces. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, its first and last
+    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, the bin's first and last
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
-    special: tuple[bool, ...]  # m: True for a special token; for a bin, if all of it is special
+    special: tuple[bool, ...]  # m: True for a special token, and for a bin with only special tokens
     matrix: Tensor  # (m, m)
     hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if these are left out
-    step: int = 1  # rows and columns of the complete map in one cell
+    step: int = 1  # number of rows and of columns of the complete map that one cell stands for
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
         """Return the rows of these tokens that are in the map, in order."""
@@ -113,7 +113,7 @@ class Attended:
     others: tuple[
         int | None, ...
     ]  # m: the number among `PlacedWord.others`; None for the word itself and special tokens
-    chosen: int  # which of the m is the word itself
+    chosen: int  # the index, among the m, of the word itself
     weights: Tensor  # (n_layers, n_heads, m): to a split word, the sum over its pieces; from a split word, the mean
 
 

@@ -132,7 +132,7 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 class LayerRecording:
     """One layer's attention in one pass: its inputs and its context, on the model's device and in its dtype."""
 
-    module: nn.Module  # the layer's own attention module
+    module: nn.Module  # the layer's attention module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
@@ -150,7 +150,7 @@ class LayerRecording:
         if batch > 1:  # a view would keep the complete batch in memory
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
         mask = None if self.mask is None else of_sentence(self.mask, index, n)
-        if mask is not None and mask.dtype == torch.bool and mask.all():  # it hides nothing
+        if mask is not None and mask.dtype == torch.bool and mask.all():  # the mask hides nothing
             mask = None
         return replace(
             self, query=query, key=key, value=value, mask=mask, terms=tuple(term.sentence(index, n) for term in self.terms),
@@ -165,7 +165,7 @@ class LayerRecording:
         if mask.dtype == torch.bool:
             return mask
         lowest = torch.finfo(mask.dtype).min
-        # Families that add the dtype's lowest number mean "may not attend".
+        # If a family adds the dtype's lowest number, the query may not attend.
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
@@ -173,7 +173,7 @@ class LayerRecording:
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Compute the weights of `trace`, without rounding the other steps to float32."""
+        """Compute only the weights of `trace`, which saves the rounding of the other steps."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
@@ -235,7 +235,7 @@ class Recorder:
         ]
         if not here:
             return mask
-        heads = 1 if all(hide.heads is None for _, hide in here) else n_heads  # one mask for all
+        heads = 1 if all(hide.heads is None for _, hide in here) else n_heads  # 1: all heads share a mask
         edges = [(row, *edge) for row, hide in here for edge in hide.edges(layer, heads)]
         may = torch.ones(batch, heads, n, n, dtype=torch.bool, device=device)
         may[tuple(torch.tensor(edges, device=device).T)] = False

@@ -20,7 +20,7 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
-# Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
+# Keys that lead transformers to other weights, other files, code from the Hub, or another model.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
@@ -79,7 +79,7 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 
 def _check_file(path: Path) -> None:
-    """Refuse pipes, sockets, devices, and parts of a distributed checkpoint."""
+    """Raise LoadError for pipes, sockets, devices, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
@@ -93,7 +93,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_links(folder: Path) -> None:
-    """Refuse links that lead out of the folder."""
+    """Raise LoadError for links that lead out of the folder."""
     for path in folder.rglob("*"):
         with reading(path):
             inside = path.resolve().is_relative_to(folder)
@@ -104,7 +104,7 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Refuse keys, at any depth, that lead away from this folder."""
+    """Raise LoadError for keys, at any depth, that lead away from this folder."""
     inner: list = [{**config, "label2id": None}]  # label2id's keys are the classes' names
     while inner:
         part = inner.pop()
@@ -129,7 +129,7 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a missing vocabulary."""
+    """Raise LoadError for a class that isn't a transformers tokeniser, keys that lead to other files, or no vocabulary."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
@@ -268,7 +268,7 @@ _digests: dict[tuple, str] = {}  # the sha256 by a file's state
 
 
 def file_digest(path: Path) -> str:
-    """Return the sha256 of a file, computed once for each version of it. Raises LoadError."""
+    """Return the sha256 of a file, which is computed once for each version of the file. Raises LoadError."""
     with open_plain(path) as file, reading(path):
         state = _state(os.fstat(file.fileno()))  # the open file's state, because a link to the file may have changed
         if state not in _digests:

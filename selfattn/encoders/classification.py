@@ -22,7 +22,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Largest difference from the complete model's logits, as a share of the largest logit or of 1.
+# Largest allowed difference from the complete model's logits, as a share of the largest logit, or of 1 if that is larger.
 LOGITS = PARITY | {"float32": 1e-5}
 
 
@@ -87,7 +87,7 @@ class TagHead(ClassHead):
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute logits from last hidden states of a word's tokens, as their mean: (..., p, d_model) -> (..., n_labels)."""
+        """Compute the mean logits over a word's tokens from their last hidden states: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:

@@ -37,14 +37,14 @@ def half_of(progress: Progress, half: int) -> Progress:
 
 
 def followed(items: Collection, progress: Progress) -> Iterator:
-    """Yield each item; call progress when the work on it is done."""
+    """Yield each item, and call progress after the work on the item."""
     for done, item in enumerate(items, start=1):
         yield item
         progress(done, len(items))
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence with changes to make while it runs."""
+    """A copy of a word's sentence, with changes to make while the copy runs."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -76,7 +76,7 @@ class Encoder(TextReader):
     one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
     digest: str = ""  # sha256 of the weights; "" for random weights
     configuration: str = ""  # `checkpoint.configuration_digest`
-    note: str = ""  # for a visitor ("the encoder half of T5")
+    note: str = ""  # a note for visitors ("the encoder half of T5")
     equal_lengths: bool = False  # True if padding changes the numbers (measured at load): equal lengths share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass; argument: tokens x layers x d_model
 
@@ -162,9 +162,9 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """Run the model with its slow attention, and return its output with hidden states and, with `weights`, attention weights.
+        """Run the model with its slow attention. Its output has hidden states and, with `weights`, attention weights.
 
-        hidden: one collection for each text. The weights of a long text take much memory.
+        hidden: one collection for each text. The weights of a long text need much memory.
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -270,7 +270,7 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Return words' last hidden states in copies of their sentences, in one padded pass, unchecked: (copies, d_model).
+        """Run copies of words' sentences in one padded pass; return the words' last states, unchecked: (copies, d_model).
 
         layers: as in `changed_vectors`.
         """
@@ -333,7 +333,7 @@ class Encoder(TextReader):
         return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """Return the patches that remove these heads: their outputs are zero at every position."""
+        """Return patches that remove these heads, by outputs of zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @cached_property
@@ -348,7 +348,7 @@ class Encoder(TextReader):
 
     @property
     def hooked(self) -> bool:
-        """True if hooks record the attention (`hooks.py`), because the modules never ask for an attention function."""
+        """True if hooks record the attention (`hooks.py`), because the modules never call a registered attention function."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property

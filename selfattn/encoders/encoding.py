@@ -23,7 +23,7 @@ class Encoding(Tokens):
     With `patches` or `hides`, the numbers are those of the changed pass.
     """
 
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): before each layer, and the last
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 tensors (n, d_model): before each layer, and the last
     static: Tensor  # (n, d_embedding): the tokens' rows of the embedding table, without positions
     n_heads: int
     recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one per layer; empty if unreadable
@@ -85,7 +85,7 @@ class Encoding(Tokens):
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """Compute a word's weights, averaged over its positions, in every layer and head: (n_layers, n_heads, n)."""
+        """Compute a word's weights, averaged over the positions, in every layer and head: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
@@ -96,7 +96,7 @@ class Encoding(Tokens):
     def own_context(self, layer: int) -> Tensor:
         """Return the context (n_heads, n, d_head) that entered W_O in this pass, with patches.
 
-        Raises NotRecomputable if it can't be read, IndexError for a layer that doesn't exist.
+        Raises NotRecomputable if the context can't be read, IndexError for a layer that doesn't exist.
         """
         if not self.recordings:
             raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")

@@ -26,10 +26,10 @@ N_LAYERS = 3
 
 @dataclass(frozen=True)
 class Family:
-    """One family of encoders and the settings of a tiny one."""
+    """One family of encoders, and the settings of a tiny encoder of this family."""
 
-    name: str  # its usual name
-    model_type: str  # its name in transformers
+    name: str  # the family's usual name
+    model_type: str  # the family's name in transformers
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
     settings: Mapping[str, object] = field(default_factory=dict)  # in addition to COMMON; None removes a setting
     spread: float = 0.3  # standard deviation of the random matrices
@@ -107,7 +107,7 @@ def save_tiny(
             loader, config.id2label = transformers.AutoModelForSequenceClassification, dict(enumerate(classes))
         if tags:
             loader, config.id2label = transformers.AutoModelForTokenClassification, dict(enumerate(tags))
-        if config.is_encoder_decoder:  # T5: its encoder half alone
+        if config.is_encoder_decoder:  # T5: make only the encoder half
             loader, config.is_encoder_decoder = transformers.AutoModelForTextEncoding, False
         model = loader.from_config(config)
         fill(model, seed, family.spread)
@@ -128,7 +128,7 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
                 parameter.add_(noise)
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                module.weight[module.padding_idx] = 0  # as training leaves it
+                module.weight[module.padding_idx] = 0  # training leaves this row 0
 
 
 def wordpiece_tokenizer():

@@ -14,7 +14,7 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
 DEPTH = 3  # folders to descend, as far as a snapshot in the Hub's cache
-MOST_FOLDERS = 1_000  # folders to search
+MOST_FOLDERS = 1_000  # largest number of folders to search
 MOST_NAMED = 10  # models that an error message lists
 CACHED = re.compile(r"models--([\w.-]+)")
 
@@ -53,7 +53,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository ("owner/name") whose cache a path is in, or ""."""
+    """Return the Hub repository ("owner/name") if a path is in its cache, or ""."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 

@@ -48,7 +48,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have one."""
+    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have such a head."""
 
 
 def carries(config, head: str) -> bool:
@@ -132,7 +132,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Replace a model's encoder by a module that returns inputs_embeds as states, and return the encoder."""
+    """Take a model's encoder out and return it; in its place, a module returns inputs_embeds as states."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body

@@ -134,7 +134,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """Return query, key and value, (batch, n_heads, n, d_head) each, after biases and the family's rotary positions."""
+    """Return query, key and value, with biases and the family's rotary positions applied: (batch, n_heads, n, d_head) each."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)

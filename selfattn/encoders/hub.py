@@ -12,7 +12,7 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,  # of the HTTP client that this version of the Hub's library uses
+    HTTPError,  # the error of the HTTP client that this version of the Hub's library uses
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -26,7 +26,7 @@ from selfattn.settings import Settings
 
 # Files that an encoder and its tokeniser need: no pickles, no code, and from inner folders only the pooling's config.json.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
 LAST = "config.json"  # fetched last, so that a folder in the cache without it is incomplete
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
@@ -52,7 +52,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         report(f"Asking the Hub for {name}")
         try:
             info = HfApi().model_info(name, revision=revision, timeout=10, files_metadata=True)
-        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub has answered
+        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub can be reached
             raise
         except UNREACHABLE as error:
             return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")

@@ -27,7 +27,7 @@ from selfattn.encoders.tokenizer import SAMPLE, Tokenizer
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that rounding explains
 UNSTATED_LIMIT = 8192  # tokens, if neither tokeniser nor position table sets a limit (T5)
 
 Report = Callable[[str], None]  # called with a few words at each stage
@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # The folder must not decide what the model returns, because each call does.
+    # Override the folder's settings of what the model returns, because each call decides that.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -248,7 +248,7 @@ def quiet() -> Iterator[None]:
 def _loader(source: Source, config):
     """Return the class that loads the encoder without a head, and a note for the visitor. Raises LoadError."""
     family = config.model_type
-    # T5 and similar families have a class for the encoder half, saved alone or with its decoder.
+    # T5 and similar families have a class for the encoder half, whether it was saved alone or with the decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
         config.is_encoder_decoder = False  # T5Gemma's class doesn't set it
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"

@@ -27,7 +27,7 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen tokens of a batch: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -84,6 +84,6 @@ def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
+    """Return one sentence's part of a tensor over pairs of tokens (1 or batch, ..., 1 or n, n), cut to n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

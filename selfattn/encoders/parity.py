@@ -23,7 +23,7 @@ from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # the second text has this many tokens more
 MOST_TOKENS = 96  # in the long text; two passes over 512 tokens would take longer than loading a base-size encoder
-QUERIES = 16  # tokens of the long text whose weights are compared; hidden states are compared for every token
+QUERIES = 16  # in the long text, weights are compared for this many tokens, hidden states for every token
 
 # Largest differences that float32's rounding explains. They are absolute for weights. For contexts and hidden states, which may
 # be in the hundreds, they are a share of the largest number in the same head's or token's vectors, or of 1 if that is larger.
@@ -33,7 +33,7 @@ SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the kernel's weights"
 REACHES = 1e-6  # a larger difference between two texts of one pass isn't rounding
-SUM = 2e-2  # largest difference of a row's sum from 1
+SUM = 2e-2  # largest allowed difference of a row's sum from 1
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
     """Return two ways to hide the last ordinary token from the first: in one head of every second layer, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # The other layers try a mask in which nothing is hidden.
+    # The other layers test a mask in which nothing is hidden.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 

@@ -19,7 +19,7 @@ class Tokens:
     types: tuple[int, ...]  # n: segment ids for the model
     special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ..., and for special tokens typed in the text
     offsets: tuple[tuple[int, int], ...]  # n: the token's characters in its segment, (start, stop)
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens of neither
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens outside both
     padding: int = 0  # number of padding tokens at the end
     unknown: frozenset[int] = frozenset()  # positions that the model reads as unknown
     reader: str = field(repr=False)  # `Encoder.reader`, which identifies the tokeniser
@@ -129,7 +129,7 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 class PlacedWord(NamedTuple, Generic[Sentence]):
     """A word in its sentence: the sentence's Tokens or Encoding, and the positions of the word's tokens.
 
-    The positions may be any tokens of the sentence, and a plain tuple may replace a PlacedWord.
+    The positions may be those of any tokens of the sentence. A plain tuple may be passed instead of a PlacedWord.
     """
 
     sentence: Sentence

@@ -30,7 +30,7 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# The tokens that each mode averages. mean_sqrt_len_tokens has the mean's direction.
+# The tokens that each mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
 # Settings in each file, with the values that change nothing here; None: no value changes anything.
@@ -59,7 +59,7 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to compute a sentence's vector, or asks for an unsupported step."""
+    """The encoder's folder doesn't say how to compute a sentence's vector, or has an unsupported step."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Pooling:
     """How to compute a sentence's vector: the mean of the last hidden states at some positions. Only its direction matters."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit
+    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
         """Return the text as sentence-transformers reads it, cut if it is too long, and the complete text."""

@@ -1,4 +1,4 @@
-"""Find one head's learned W_Q, W_K, W_V and W_O, and compute its query, key and value from the layer's input.
+"""Find one head's learned W_Q, W_K, W_V and W_O, and compute the head's query, key and value from the layer's input.
 
 The projections are found by the structure of the attention module, not by the model's name. Their results must equal the recorded
 query, key and value; otherwise nothing is shown.
@@ -22,7 +22,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest difference from the recorded query, key or value that rounding explains, as a share of their largest number.
+# Largest difference from the recorded query, key or value that rounding explains, as a share of its largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -55,7 +55,7 @@ class Projected:
     rotary: bool  # True if query and key were rotated by their position
 
     def output(self, context: Tensor) -> Tensor:
-        """Compute the head's addition to the residual stream, (n, d_model), from its context (n, d_head), without the bias."""
+        """Compute what the head adds to the residual stream, without the bias: context (n, d_head) -> (n, d_model)."""
         return context @ self.output_weight
 
 
@@ -74,7 +74,7 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
     shared = sum(other.module is module for other in encoding.recordings)
     learned = _slices(recording, linears, head, rotary is not None, shared)
     layer_input = encoding.states[layer]
-    received = next(iter(recording.arguments.values()), None)  # a hooked module's own input
+    received = next(iter(recording.arguments.values()), None)  # the input that a hooked module received
     plain = received is not None and torch.equal(received[0].float().cpu(), layer_input)
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input)
     query_flat, key_flat, value = (

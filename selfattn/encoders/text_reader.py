@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser gives the spelling of an unknown token, but the model gets only its number.
+            # A unigram tokeniser returns an unknown token's spelling, but the model gets only the number of "unknown".
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -112,7 +112,7 @@ class TextReader:
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every place of `word`, or of one of `more`, in `sentence`; at least one.
+        """Return every place (at least one) of `word`, or of any word in `more`, in `sentence`.
 
         Raises TextError with the reason why a table's row can't be used.
         """

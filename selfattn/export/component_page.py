@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # not imported, because the dashboard shows a component before it imports more
+if TYPE_CHECKING:  # not imported at run time, because the dashboard shows a component before heavier imports
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -28,7 +28,7 @@ def javascript(name: str) -> str:
 
 @cache
 def stylesheet(*names: str) -> str:
-    """Return the components' CSS, the shared base first."""
+    """Return the components' CSS, after the shared base's CSS."""
     return _joined(["base.css", *(f"{name}.css" for name in names)])
 
 

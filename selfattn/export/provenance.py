@@ -33,7 +33,7 @@ class Provenance:
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
     error: float | None = None  # largest difference of the kernel's weights from the model's own; None: not measured
-    recomputed: bool = True  # False: the weights are those that the model reports
+    recomputed: bool = True  # False: the model reported the weights
     note: str = ""  # how the file's picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 

@@ -41,7 +41,10 @@ class Job:
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """Yield the rows of each input file, numbered through all files. searched: as in `read_rows`. Raises InputError."""
+        """Yield an iterator over each input file's rows; row numbers continue through all files. Raises InputError.
+
+        searched: as in `read_rows`.
+        """
         numbers = count()
         for file in input_files(Path(self.source), searched):
             yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
@@ -118,7 +121,7 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError for the first entry in which `about` differs from the scan's."""
+    """Raise ScanError for the first entry of `about` that differs from the scan's entry."""
     for name, value in about.items():
         if name in ("name", "revision"):  # the same content may now be in another folder
             continue

@@ -25,7 +25,7 @@ from selfattn.kernel import attend
 from selfattn.scan.tables import InputError, Row
 from selfattn.words import Word, character_spans, fold, words_in
 
-MOST_SOURCES = 3  # most context words to name for an occurrence
+MOST_SOURCES = 3  # largest number of context words to name for an occurrence
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Seque
     """Return top (the index of a word), top_weight, entropy and special_share, (n_occurrences, heads) each."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
-    # The word of each token. Special tokens, padding and tokens outside words belong to an extra word at the end.
+    # The index of each token's word. Special tokens, padding and tokens outside words have an extra index at the end.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
     for line, (sentence, of_sentence) in enumerate(zip(sentences, words)):

@@ -24,7 +24,7 @@ from selfattn.tidy_tables import csv_text, sources_frame, unescaped
 NAME, FORMAT, MOST_BYTES = "scan.json", 4, 2**26
 REJECT_COLUMNS = [*Row._fields[:6], "reason"]
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
-TEXTS = ["sentence", "word", "sense", "top_word"]  # repeated texts, for which a dictionary makes the file smaller
+TEXTS = ["sentence", "word", "sense", "top_word"]  # texts that repeat, so a dictionary makes the file smaller
 
 
 class ScanError(ValueError):
@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return the rows (the first `limit`) as a table; the lists are arrays over `measured`."""
+        """Return the rows, or the first `limit` rows, as a table. Its lists are arrays over the heads in `measured`."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)

@@ -15,7 +15,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return an engine for `run`. address None: start Ray on this machine, and stop it at the end. Raises ScanError."""
+    """Return an engine for `run`. Without address, it starts Ray on this machine and stops Ray at the end. Raises ScanError."""
     try:
         import ray
     except ImportError:

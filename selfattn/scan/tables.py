@@ -127,7 +127,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
             yield reader.line_num, None, None
             continue
         text = "".join(lines)
-        problem = ODD_MARKS if text.count('"') % 2 else None  # such as the end of a malformed row
+        problem = ODD_MARKS if text.count('"') % 2 else None  # for instance at the end of a malformed row
         if len(fields) != len(header):
             has = f"This row has {len(fields)} columns, the header {len(header)}"
             marks = DELIMITERS.get(delimiter, f"{delimiter!r}")

@@ -33,7 +33,7 @@ BLOCK = 4_000_000  # numbers in memory while labels are shuffled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparationReport(OfTables):
-    """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
+    """The result of `separation`. Accuracies are from 0 to 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
     # layer ("embedding": the input of layer 0; then 0 ... n_layers - 1: the output of that layer), accuracy, low, high,
@@ -49,7 +49,7 @@ class SeparationReport(OfTables):
     chance: float  # mean over words of 1 / number of senses; leave-one-out guesses are right a little less often
     threshold: float  # a head above this has p < .05; nan without heads
     shuffles: int
-    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index in its word
+    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index among the word's
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): 1, 0, or a tie's share
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
@@ -157,17 +157,17 @@ def cosines(vectors: Tensor) -> Tensor:
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine to each sense's centroid without that sentence: (features, labellings, n, n_senses).
+    """Return each sentence's cosine with each sense's centroid, itself left out: (features, labellings, n, n_senses).
 
     between: (features, n, n), from `cosines`. labels: (labellings, n), whole numbers from 0.
     """
-    is_own = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
+    in_sense = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
     self_cosine = between.diagonal(dim1=-2, dim2=-1)[:, None, :, None]
-    columns = is_own.permute(1, 0, 2).flatten(1)  # (n, labellings x n_senses)
-    sums = (between @ columns).unflatten(-1, is_own.shape[::2]).transpose(1, 2)  # (features, labellings, n, n_senses)
-    squared = (sums * is_own).sum(dim=2, keepdim=True)  # squared length of the centroid with every sentence
-    dot = sums - is_own * self_cosine
-    squared = squared - is_own * (2 * sums - self_cosine)
+    columns = in_sense.permute(1, 0, 2).flatten(1)  # (n, labellings x n_senses)
+    sums = (between @ columns).unflatten(-1, in_sense.shape[::2]).transpose(1, 2)  # (features, labellings, n, n_senses)
+    squared = (sums * in_sense).sum(dim=2, keepdim=True)  # squared length of the centroid with every sentence
+    dot = sums - in_sense * self_cosine
+    squared = squared - in_sense * (2 * sums - self_cosine)
     return torch.where(squared > CANCELLED, dot / squared.clamp_min(CANCELLED).sqrt(), 0.0)
 
 
@@ -177,9 +177,9 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
     The sentences left out together have the word at about the same position, because the senses' rows are paired in the order
     of the word's position. between (features, n, n), labels (n,), starts (n,): the word's first token.
     """
-    is_own = torch.nn.functional.one_hot(labels, n_senses).double()
-    sums = between @ is_own  # (features, n, n_senses)
-    squared = (sums * is_own).sum(dim=1, keepdim=True)  # squared length of the centroid with every sentence
+    in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
+    sums = between @ in_sense  # (features, n, n_senses)
+    squared = (sums * in_sense).sum(dim=1, keepdim=True)  # squared length of the centroid with every sentence
     rows = [
         some[starts[some].argsort(stable=True)] for some in (torch.nonzero(labels == s)[:, 0] for s in range(n_senses))
     ]
@@ -211,8 +211,8 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
     assigned alternately to the two halves.
     scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
     """
-    is_own = torch.nn.functional.one_hot(labels)
-    half = (is_own.cumsum(0) * is_own).sum(1) % 2
+    in_sense = torch.nn.functional.one_hot(labels)
+    half = (in_sense.cumsum(0) * in_sense).sum(1) % 2
     on_other_half = baselines @ (half[:, None] != half).double()  # (2, features, n)
     better = (on_other_half > on_other_half.amax(0) - TIE).double()
     return scores - (better / better.sum(0) * baselines).sum(0)

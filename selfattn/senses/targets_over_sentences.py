@@ -18,7 +18,7 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """A target over many sentences. An effect is the number with a word hidden, or without a head, minus the unchanged number.
+    """A target over many sentences. An effect is the target with a word hidden or a head removed, minus the unchanged target.
 
     low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one sentence.
     """

@@ -73,7 +73,7 @@ class HiddenWordsReport(OfTables):
 
     def of(self, word: str = "") -> pd.DataFrame:
         """Return accuracy, low and high by `what`, for one word or over all words. If there is only one word, it is meant."""
-        words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are about all words
+        words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")

@@ -45,7 +45,7 @@ class WordRankings:
     """The ways to rank words. If an encoder doesn't allow a way, its numbers are NaN and `reasons` says why."""
 
     encoder: Encoder
-    reasons: dict[str, str] = field(default_factory=dict)  # by way
+    reasons: dict[str, str] = field(default_factory=dict)  # why a way can't be measured, keyed by way
 
     @property
     def blank(self) -> str:
