@@ -1,1 +1,1 @@
-"""Compare selfattn's time and memory with other programs'. Each ratio is of two things timed alternately on one machine."""
+"""Compare selfattn's time and memory with those of other code. Both sides are timed alternately in one run on one machine."""

@@ -1,4 +1,4 @@
-"""Time a recorded pass compared with a bare pass, and hiding a pair's words (all heads, and by gradient) with two passes."""
+"""Compare the time of recording with a bare pass, and of hiding a pair's words (all heads, and by gradient) with two passes."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Time the corpus job compared with a bare forward pass over the same batches, and with and without --sources; measure memory.
+"""Compare the corpus job's time with a bare forward pass over the same batches, with and without --sources; measure memory.
 
 Both sides tokenise the same rows and run the same batches of similar length. The job also reads the table, finds the word,
 computes the word's weights in all heads and writes Parquet. Memory is the peak of a separate process.
@@ -31,7 +31,7 @@ BOUND = 1.053  # on the ratio of times: the job reaches 0.95 of the bare pass's 
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows. Memory comes first, while this process is small, because its memory counts in a child's peak."""
+    """Yield the rows. Memory comes first, while this process is small: a child starts with a copy of its memory."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)

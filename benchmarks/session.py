@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read what a part sent that ran by itself after the page, or it would be mistaken for the next run."""
+        """Read the messages of a part that ran by itself after the page. They would be mistaken for the next run."""
         running = False
         while True:
             try:

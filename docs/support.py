@@ -83,7 +83,7 @@ def model_types() -> list[str]:
 
 def walk(types: list[str]) -> Iterator[dict]:
     """Yield a row for each type: type, outcome ("right", "shown", "refused", or an error of ours), why, measured errors."""
-    import selfattn.analysis.proof  # noqa: F401  once, for all children: it takes seconds
+    import selfattn.analysis.proof  # noqa: F401  imported once for all children, because it takes seconds
 
     with tempfile.TemporaryDirectory() as folder:
         for name in types:
@@ -218,7 +218,7 @@ def markdown(rows: list[dict]) -> str:
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # all messages end so
+        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # an ending of every message
         if row["outcome"] == "refused":
             by_reason.setdefault(re.sub(r"^it \([^)]*\) ", "", row["why"]), []).append(row["type"])
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}

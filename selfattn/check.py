@@ -109,7 +109,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield whether the marked word is next to the target, the chance to guess it, and whether each of WAYS does, or NaN."""
+    """Yield whether the marked word is next to the target, the chance to guess it, and whether each of WAYS names it."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -128,7 +128,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Each layer's accuracy at naming the sense, namely the one whose mean training vector has the largest cosine."""
+    """Each layer's accuracy if a sentence gets the sense whose mean over the training sentences has the largest cosine."""
 
     layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1: the mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)

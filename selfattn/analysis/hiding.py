@@ -29,7 +29,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
-MOST = 32  # up to this many words of a sentence are all hidden exactly; in longer ones, the eight that lead by gradient
+MOST = 32  # up to this many words of a sentence are all hidden exactly; of more words, the eight that lead by gradient
 PADDING = 32  # tokens; with more padding than this, separate passes take less time than one
 
 
@@ -46,7 +46,7 @@ class HiddenPair:
     cosine: Tensor  # (n_A + 1, n_B + 1): of the chosen word's two vectors; row and column 0: nothing hidden
     curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same cosine before each layer, and after the last
     control_cosine: float  # the cosine of A and the control; NaN without a control
-    control_hidden: float  # the same, with the word hidden in each that leads on the way to the other
+    control_hidden: float  # the same with one word hidden in each: the one that leads on the way to the other
     by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): shares by gradient, hidden in one head alone
     top: tuple[int | None, int | None]  # the word with the largest share in A and in B; never punctuation
     ways: tuple[Tensor, Tensor]  # (d_model,) each: the ways that the shares are parts of
@@ -57,7 +57,7 @@ class HiddenPair:
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with the word that has the largest share hidden in each sentence."""
+        """The cosine with one word hidden in each sentence: the word with the largest share."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
@@ -308,7 +308,7 @@ def hidden_heads(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
-    """Hide one word in each head alone, run each, and return the share of a way that another moves: (n_layers, n_heads).
+    """Hide one word in each head alone, and return the share of a way that another word moves: (n_layers, n_heads).
 
     first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
     progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. Limit: shares of single heads needn't add up to the share
@@ -340,7 +340,7 @@ def _moved_in(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """The heads through which one word reaches the chosen word: the share of the pair's way if it is hidden in each alone."""
+    """For each head, how far along the pair's way the chosen word moves if another word is hidden in this head alone."""
 
     side: int  # 0: in A, 1: in B
     at: int  # the hidden word's number among the pair's words on this side

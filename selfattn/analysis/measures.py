@@ -95,7 +95,7 @@ class Measure:
     compute: Callable[..., Tensor]
     caption: str
     label: str  # the measure's name for a reader
-    beside: tuple[str, ...] = ()  # measures to show together: this one's name, and last the name of the control's
+    beside: tuple[str, ...] = ()  # names of the measures to show together; the last is the control's
     needs_control: bool = False
 
     @property

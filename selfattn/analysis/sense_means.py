@@ -1,4 +1,4 @@
-"""Represent a word's senses by means of its last unit vectors in labelled sentences; compute ways from sense to sense."""
+"""Compute a word's senses, each as the mean of the word's last unit vectors in labelled sentences, and the way between them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -132,7 +132,7 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target in each copy of a sentence, given its hidden positions and its patches: (copies,).
+    """Return the target in copies of a sentence. Each copy has other hidden positions and patches: (copies,).
 
     NaN if none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total) counts
     passes. Raises TextError, and NotRecomputable if patches are given and can't be used.

@@ -143,7 +143,7 @@ class LayerRecording:
     arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty if not hooked
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
-        """Return the recording of one sentence of the batch, cut to the sentence's first n tokens; batch becomes 1."""
+        """Return the recording of one sentence of the batch, cut to the sentence's first n tokens; its batch size is 1."""
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]

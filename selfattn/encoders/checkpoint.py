@@ -1,7 +1,7 @@
 """Check a folder before transformers reads it, and compute the digests that identify it.
 
 The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
-transformers would follow some keys of a config to other files or to the Hub, so such keys are refused before it runs.
+transformers would follow some keys of a config to other files or to the Hub, so such keys are refused first.
 """
 
 import errno
@@ -196,7 +196,7 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return the folder with sentence-transformers' modules.json: the model's, or (before version 2) the one above it."""
+    """Return the folder with sentence-transformers' modules.json: the model's folder or, before version 2, its parent."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 

@@ -77,7 +77,7 @@ class Encoder(TextReader):
     digest: str = ""  # sha256 of the weights; "" for random weights
     configuration: str = ""  # `checkpoint.configuration_digest`
     note: str = ""  # a note for visitors ("the encoder half of T5")
-    equal_lengths: bool = False  # True if padding changes the numbers (measured at load): equal lengths share a pass
+    equal_lengths: bool = False  # padding changes the numbers (measured at load): only equal lengths share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass; argument: tokens x layers x d_model
 
     @cached_property

@@ -27,7 +27,7 @@ from selfattn.settings import Settings
 # Files that an encoder and its tokeniser need: no pickles, no code, and from inner folders only the pooling's config.json.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
-LAST = "config.json"  # fetched last, so that a folder in the cache without it is incomplete
+LAST = "config.json"  # fetched last, so a folder in the cache that lacks it is incomplete
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # Examples: main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of the cache.

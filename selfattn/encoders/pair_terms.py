@@ -77,7 +77,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return chosen rows (n_pieces, n_heads or 1, 1, n) of a mask or bias, of which all tokens or sentences may share one."""
+    """Return chosen tokens' rows (n_pieces, n_heads or 1, 1, n) of a mask or bias. Tokens or sentences may share a row."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

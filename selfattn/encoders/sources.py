@@ -23,7 +23,7 @@ BUNDLED_DIGESTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # `Encoder.content` of it
+BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # the bundled `Encoder.content`
 
 # Encoders to offer. All have safetensors weights on the Hub.
 CURATED = (

@@ -21,7 +21,8 @@ class CheckpointsReport(OfTables):
     # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of
     # the texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
     # (True if `high`, or for one text `distance`, is less than `others`)
-    by_chance: pd.DataFrame  # shift, nearer (number of such heads if paired with the counterpart `shift` further)
+    by_chance: pd.DataFrame
+    # shift, nearer (the number of nearer heads if each is compared with the counterpart `shift` places further)
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 

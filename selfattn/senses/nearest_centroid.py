@@ -157,7 +157,7 @@ def cosines(vectors: Tensor) -> Tensor:
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine with each sense's centroid, itself left out: (features, labellings, n, n_senses).
+    """Return each sentence's cosine with each sense's centroid over the other sentences: (features, labellings, n, n_senses).
 
     between: (features, n, n), from `cosines`. labels: (labellings, n), whole numbers from 0.
     """

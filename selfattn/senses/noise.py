@@ -35,7 +35,7 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share above which at least eight sentences move toward the other senses for each that moves away.
+    """Return the smallest share from which at least eight sentences move toward the other senses for each that moves away.
 
     Only shares by which at least 20 sentences move toward are judged. largest, smallest: as in `noise_counts`. Resamples
     without a level are left out. NaN for fewer than 300 sentences.

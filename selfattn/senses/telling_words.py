@@ -72,7 +72,7 @@ class HiddenWordsReport(OfTables):
     reason: str  # why a way has no numbers; "" if all ways have numbers
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high by `what`, for one word or over all words. If there is only one word, it is meant."""
+        """Return accuracy, low and high by `what`, for this word; by default for the only word, or else over all words."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
