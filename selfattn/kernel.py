@@ -20,7 +20,7 @@ class AttentionTrace(OfSteps):
     key: Tensor  # (..., n_key, d_head)            what each token is filed under
     value: Tensor  # (..., n_key, d_value)         what each token hands over
     scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
-    scale: float  # a number                       1 / sqrt(d_head) by default: longer vectors have larger scores
+    scale: float  # a number                       1 / sqrt(d_head) unless given: longer vectors, larger scores
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
     terms: Terms  # each (..., n_query, n_key)     none in most models; in some, a number for the distance of two tokens
     mask: Tensor | None  # (..., n_query, n_key)   bool: True = may attend; or float: added
@@ -63,8 +63,8 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row, whose largest number -1e9 is subtracted again:
-    # float32 then gives equal weights (1e9 leaves no digits for a score), and float64 the weights without a mask.
+    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row: -1e9 is then the largest number and is
+    # subtracted again. Float32 gives that row even weights (1e9 leaves no digits for a score), float64 those without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 
