@@ -1,1 +1,1 @@
-"""Measure selfattn beside something else: each ratio is of two things timed alternately in one run on one machine."""
+"""Compare selfattn's time and memory with those of other code. Both sides are timed alternately in one run on one machine."""

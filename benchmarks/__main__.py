@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _version(checkout: Path) -> str:
-    """The short hash of a checkout's commit."""
+    """Return the short hash of a checkout's commit."""
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

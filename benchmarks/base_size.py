@@ -1,4 +1,4 @@
-"""Time the main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture and its answer."""
+"""Time the main view's first picture and its answer on a base-size encoder (12 layers of 12 heads, random weights)."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The rows, by the clock and by the processor's time, which other processes don't disturb."""
+    """Yield the rows, timed by the clock and by the processor's time, which other processes don't disturb."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
@@ -53,12 +53,12 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
             start = clock()
             run()
             seconds.append(clock() - start)
-        least = min(seconds)  # the least disturbed round
+        least = min(seconds)  # the round that other processes disturbed least
         yield Row(f"{what}, {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, float]]:
-    """Seconds from the end of the load to the first figure, and to the end of the page, by clock."""
+    """Return, for each clock, the seconds from the end of the load to the first figure and to the end of the page."""
     clocks = {"by the clock": time.perf_counter, "of the processor": time.process_time}
     marks: list[dict[str, float]] = []
 

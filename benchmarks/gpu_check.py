@@ -2,8 +2,8 @@
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-Needs torch and transformers; a check that needs another package says so. --dry runs small checks on any device, judges no time
-and keeps nothing. Exit status: 0; 1 for a broken bound; 2 without a GPU.
+The program needs torch and transformers. A check that needs another package, if that is missing, says so. --dry runs small
+checks on any device, judges no times and keeps nothing. Exit status: 0 if all bounds hold; 1 if one is broken; 2 without a GPU.
 """
 
 import argparse
@@ -27,15 +27,15 @@ from selfattn.encoders.loading import available_devices, choose_device
 from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
-CAPTURE, LESSON = 1.10, 1.5  # bounds of ratios
-BORDERLINE = 2  # sentences whose share may round to another hundredth
-# The largest differences from eager weights, and from the CPU's states and shares.
+CAPTURE, LESSON = 1.10, 1.5  # bounds on ratios
+BORDERLINE = 2  # up to this many sentences may have a share that rounds to another hundredth
+# The largest allowed differences from eager weights, and from the CPU's states and shares.
 WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table. holds: None if nothing was judged."""
+    """One line of the table. holds: whether the bound holds; None if there is no bound."""
 
     what: str
     found: str
@@ -43,7 +43,7 @@ class Check:
     holds: bool | None = None
 
     def line(self) -> str:
-        """The line in Markdown."""
+        """Return the line in Markdown."""
         kept = {None: "", True: "yes", False: "NO"}[self.holds]
         return f"| {self.what} | {self.found} | {self.bound} | {kept} |"
 
@@ -63,7 +63,7 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Run every check. One whose package is missing says so. Times have no bound unless the plan judges them."""
+    """Run every check. A check whose package is missing says so. Times have no bound unless the plan judges them."""
     numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
     for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
@@ -76,7 +76,7 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Compare the kernel with the model's own eager weights on this device, and the hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # TF32 would shorten the products to ten bits
+    torch.set_float32_matmul_precision("highest")  # TF32 would round the factors to ten bits
     try:
         for n in plan.lengths:
             sentence = text(n)
@@ -90,7 +90,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the time of a pass with a recorder and without."""
+    """Compare the time of a pass with a recorder to the time without one."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -105,13 +105,13 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effect of removing each head on the first example's word with the CPU's."""
+    """Remove each head, and compare the effect on the first example's word with the effect on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     yield _most("removed heads beside the CPU's", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effect of hiding each of the first example's words, in all heads and by gradient in each, with the CPU's."""
+    """Hide each of the first example's words, in all heads and by gradient in each head, and compare with the CPU."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     for what in ("share", "by_head"):
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
@@ -119,7 +119,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare shares, heads and the noise level over the labelled sentences with the CPU's."""
+    """Compute shares, heads and the noise level over the labelled sentences, and compare them with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -138,12 +138,12 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that the encoder's content is the CPU's, so that a report measured on the CPU is found here."""
+    """Check that the encoder's content is the same as on the CPU, so that a report measured on the CPU is found here."""
     yield _true("content, by which reports are kept, is the CPU's", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that memory that runs out is recognised, that the encoder runs afterwards, and that a missing device is refused."""
+    """Check that an out-of-memory error is recognised, that the encoder runs afterwards, and that no missing device is used."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -161,7 +161,7 @@ def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[C
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that drawing random weights from a seed doesn't change the device's random numbers."""
+    """Check that random weights from a seed leave the device's random numbers unchanged."""
     from selfattn.senses import random_twin
 
     kind = encoder.device.split(":")[0]
@@ -172,7 +172,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Measure the corpus job's rows a second, and compare its time with the bare pass over the same batches."""
+    """Measure the corpus job's rows per second, and compare the job's time with a bare pass over the same batches."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -197,7 +197,7 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Above the loaded model, at the longest text: with a recorder, beside eager with its weights."""
+    """Compare the peak memory of a recorded pass with that of an eager pass with weights, on the longest text."""
     if not encoder.device.startswith("cuda"):
         yield Check("peak memory", "not measured: only CUDA counts it")
         return
@@ -216,7 +216,7 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
 
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """The lesson on recurrence claims that on a GPU 100 words are barely slower than 10, in one matrix product."""
+    """Check the recurrence lesson's claim: on a GPU, one matrix product takes little longer for 100 words than for 10."""
     from selfattn.lessons.recurrence import race
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
@@ -226,7 +226,7 @@ def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def _most(what: str, value: float, bound: float) -> Check:
-    return Check(what, f"{value:.3g}", f"at most {bound:g}", bool(value <= bound))  # nor NaN
+    return Check(what, f"{value:.3g}", f"at most {bound:g}", bool(value <= bound))  # False for NaN too
 
 
 def _true(what: str, holds: bool) -> Check:
@@ -238,7 +238,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """The seconds of a call. A GPU returns before it has finished: wait for it before and after."""
+    """Return the seconds that a call takes. A GPU's call returns before the GPU has finished, so wait before and after."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()
@@ -248,7 +248,7 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
+    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", help="cuda, cuda:1, mps (default: the best there is)")
     parser.add_argument("--dry", action="store_true", help="small, on any device, keeping nothing")

@@ -1,4 +1,4 @@
-"""Time a recorded pass beside the bare one, and hiding a pair's words, in all heads and by gradient, beside two passes."""
+"""Compare the time of recording with a bare pass, and of hiding a pair's words (all heads, and by gradient) with two passes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,12 +17,12 @@ from selfattn.encoders.capture import Recorder, run
 TITLE = "Recording, and hiding words in two sentences"
 COLUMNS = ("recorded or hidden", "a bare pass of each sentence")
 PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
-PASSES = 10  # of both sentences, at most
-RECORDED = 1.10  # of the bare pass, at most
+PASSES = 10  # hiding takes at most as long as this many passes over both sentences
+RECORDED = 1.10  # recording takes at most this many times as long as the bare pass
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The rows: recording at two lengths, hiding in the first pair at two sizes and in 128 tokens, the peak at 512."""
+    """Yield the rows: recording texts of two lengths, hiding in the first pair (two sizes) and in 128 tokens, memory at 512."""
     encoder = bundled()
     for n in (16, 512):
         recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)
@@ -35,7 +35,7 @@ def main(small: bool = False) -> Iterator[Row]:
     yield _row("two texts of 128 tokens: the eight words that lead", encoder, (text(128), text(127)), 7)
     large = replace(encoder, model=base_size(), n_layers=12, d_model=768, d_head=64)
     yield _row("base size, the first pair", large, PAIR, 7)
-    Path("/proc/self/clear_refs").write_text("5")  # reset the peak that Linux counts
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak memory that Linux reports
     before = _memory("VmRSS")
     _hidden(encoder, (text(512), text(511)))
     peak = size(_memory("VmHWM") - before)

@@ -1,4 +1,4 @@
-"""Time the first load of a base-size folder, its proof included, beside transformers' load and two forward passes."""
+"""Time the first load of a base-size folder, proof included, compared with transformers' load and two forward passes."""
 
 import statistics
 import subprocess
@@ -16,7 +16,7 @@ from benchmarks.table import Row, duration
 TITLE = "The first load of a folder"
 COLUMNS = ("load_encoder", "transformers")
 ROUNDS = 5
-MORE = 1.2  # seconds by the clock that load_encoder may take longer
+MORE = 1.2  # load_encoder may take this many seconds longer by the clock
 CLOCKS = ("by the clock", "of the processor")
 # The modules are imported and the files are in the system's cache before the clocks start.
 CODE = """
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The rows of BERT and MPNet with random weights. Each load has its own process, ours and theirs in turn."""
+    """Yield the rows of BERT and MPNet with random weights. Each load runs in a new process, ours and theirs in turn."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):
@@ -54,7 +54,7 @@ def main(small: bool = False) -> Iterator[Row]:
             rounds = [(_seconds(folder, "ours"), _seconds(folder, "theirs")) for _ in range(1 if small else ROUNDS)]
             for kind, pairs in zip(CLOCKS, zip(*(zip(*each) for each in rounds))):
                 ours, theirs = (statistics.median(side) for side in zip(*pairs))
-                more = statistics.median(own - other for own, other in pairs)
+                more = statistics.median(first - second for first, second in pairs)
                 kept = f"at most {MORE:g} s more: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
                 aim = f"{duration(more)} more; {kept}".rstrip("; ")
                 shown = f"{config.model_type}, {kind}", duration(ours), duration(theirs)

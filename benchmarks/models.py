@@ -14,25 +14,25 @@ SENTENCE = "the bank of the river was muddy after the rain and the loan from the
 
 @cache
 def bundled() -> Encoder:
-    """The bundled encoder, 6 layers of 12 heads."""
+    """Return the bundled encoder, 6 layers of 12 heads."""
     return load_encoder(device="cpu")
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """A model of BERT-base's shape (12 layers of 12 heads, d_model 768; small: 2 layers, d_model 48) with random weights."""
+    """Make a model with BERT-base's shape and random weights: 12 layers of 12 heads, d_model 768 (small: 2 layers, 48)."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
 
 
 def ids(n: int) -> dict[str, torch.Tensor]:
-    """The model's input for n tokens, unpadded."""
+    """Return random model input of n tokens, unpadded."""
     generator = torch.Generator().manual_seed(n)
     numbers = torch.randint(1000, 20_000, (1, n), generator=generator)
     return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
 
 
 def text(n: int) -> str:
-    """A text of n tokens for the bundled encoder, special tokens included."""
+    """Return a text that has n tokens in the bundled encoder, special tokens included."""
     words = SENTENCE.split()
     return " ".join(words[i % len(words)] for i in range(n - 2))

@@ -1,7 +1,7 @@
-"""Time the corpus job beside the bare forward pass over the same batches, and with --sources beside without; measure its memory.
+"""Compare the corpus job's time with a bare forward pass over the same batches, with and without --sources; measure memory.
 
-Both sides tokenise the same rows and run the same length-bucketed batches. The job also reads the table, finds the word,
-computes its rows in all heads and writes Parquet. Memory is the peak of a separate process.
+Both sides tokenise the same rows and run the same batches of similar length. The job also reads the table, finds the word,
+computes the word's weights in all heads and writes Parquet. Memory is the peak of a separate process.
 """
 
 import csv
@@ -27,11 +27,11 @@ TITLE = "A corpus job"
 COLUMNS = ("the whole job", "bare batched pass")
 ROWS, FEW, ROUNDS = 3000, 200, 7
 SIZES = (1_000, 10_000, 100_000)  # rows of the jobs whose memory is measured
-BOUND = 1.053  # of the time: 0.95 of the bare pass's rate
+BOUND = 1.053  # on the ratio of times: the job reaches 0.95 of the bare pass's rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The rows. Memory comes first, while this process is small: a child's peak includes its parent's memory at the start."""
+    """Yield the rows. Memory comes first, while this process is small: a child starts with a copy of its memory."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -47,7 +47,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def write_table(path: Path, rows: int) -> None:
-    """Write the labelled sentences repeatedly, numbered so that no two rows are the same."""
+    """Write the labelled sentences repeatedly, with numbers so that no two rows are the same."""
     sentences = labelled_sentences()
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -69,13 +69,13 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Run the job on the same rows, with reading and writing but without loading the encoder."""
+    """Run the job on the same rows, including reading and writing, but without loading the encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 
 
 def _peak(rows: int) -> Row:
-    """The row of the peak memory and the time of a job of that size."""
+    """Return the row with the peak memory and the time of a job of this many rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)

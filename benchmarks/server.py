@@ -1,4 +1,4 @@
-"""Start a dashboard on a free port, and search its log, where Streamlit prints the tracebacks of pages."""
+"""Start a dashboard on a free port, and search its log for errors: Streamlit prints pages' tracebacks there."""
 
 import os
 import socket
@@ -18,21 +18,21 @@ TROUBLE = ("Traceback", "ERROR", "Exception")
 
 
 def free_port() -> int:
-    """A free port."""
+    """Return a free port."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return listening.getsockname()[1]
 
 
 def streamlit(port: int) -> list[str]:
-    """The command that starts the dashboard of the current folder."""
+    """Return the command that starts the dashboard of the current folder."""
     return [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless=true"]
 
 
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard; return its process and address. command: makes the command for a port. log: a file for its output."""
+    """Start a dashboard; return its process and address. command: returns the command for a port. log: a file for output."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
@@ -52,7 +52,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """Start a dashboard and open its first page; yield its address and process id. log: the file of its output."""
+    """Start a dashboard and open the first page; yield the address and process id. log: the file for the output."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:
@@ -65,6 +65,6 @@ def warm_server(
 
 
 def trouble_in(log: Path) -> list[str]:
-    """The lines of a log that mention an error."""
+    """Return the lines of a log that mention an error."""
     lines = log.read_text("utf-8", errors="replace").splitlines()
     return [line for line in lines if any(word in line for word in TROUBLE)]

@@ -1,4 +1,4 @@
-"""Visit the dashboard without a browser: a websocket session that speaks to the server as Streamlit's page does."""
+"""Visit the dashboard without a browser, by a websocket session that sends what Streamlit's page would send."""
 
 import json
 import time
@@ -14,17 +14,17 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
-TELLING = "selfattn_kernel"  # on the main view, the component that reports the head chosen in the map above it
+REPORTER = "selfattn_kernel"  # on the main view, this component reports a head that is chosen in the map above it
 LONGEST = 240  # seconds until a wait fails
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
 
 @dataclass
 class Run:
-    """The messages of one run of the page's script."""
+    """What the messages of one run of the page's script contain."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the first picture's data came
+    first_chart: float | None = None  # seconds until the first picture's data arrived
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -40,13 +40,13 @@ class Session:
         self._closing = ExitStack()
         options = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers or {}}
         self._socket = self._closing.enter_context(connect(socket, **options))
-        self.widgets: dict[str, str] = {}  # of the page, key: id
-        self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
+        self.widgets: dict[str, str] = {}  # the page's widgets, key: id
+        self.downloads: dict[str, str] = {}  # the page's download buttons, label: id of the file to make
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        # The map of heads: its id, the part to run, heads a layer, and True if it reports by a trigger.
+        # The map of heads: widget id, the part of the page to run, heads per layer, and True if it reports by a trigger.
         self.heads: tuple[str, str, int, bool] | None = None
-        self._told_below = False
-        # The field of WidgetState and its value, by widget id; sent once.
+        self._reported_below = False
+        # For each widget id, a field of WidgetState and its value; sent once.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -62,18 +62,18 @@ class Session:
         self._values.clear()
         self.widgets.clear()
         self.downloads.clear()
-        self.heads, self._told_below = None, False
+        self.heads, self._reported_below = None, False
         self._picked.clear()
         self._ask()
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
+        """Set widgets (key: a text, a head's name, True or a number) and wait until the page has run."""
         self.send(**values)
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map of all and wait until the page or its part has run."""
+        """Click a head in the map of all heads and wait until the page, or the map's part of it, has run."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -85,14 +85,14 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets by their keys and don't wait."""
+        """Set widgets by their keys without waiting."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
-        while label not in self.downloads:  # the last run read was an earlier one
+        """Click the download button with this label, wait until the server has made the file, and return the file."""
+        while label not in self.downloads:  # the button comes with a run that hasn't been read yet
             self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label
@@ -110,7 +110,7 @@ class Session:
             return response.read()
 
     def _ask(self, part: str = "") -> None:
-        """Ask for a run of the page, or of one part of it."""
+        """Request a run of the page, or of one part of the page."""
         self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read the run of a part that followed the page's by itself: it would be taken for the next run."""
+        """Read the messages of a part that ran by itself after the page. They would be mistaken for the next run."""
         running = False
         while True:
             try:
@@ -175,11 +175,11 @@ class Session:
             run.first_chart = run.first_chart or seconds
             data = json.loads(element.bidi_component.json)
             component, known = element.bidi_component, self.heads
-            if own := data.get("heads"):  # the main view's, or a map of all heads
-                trigger = isinstance(own, int)
-                self.heads = component.id, part, own if trigger else own["heads"], trigger
-                self._told_below = not trigger
-            elif self._told_below and component.component_name == TELLING:
+            if heads := data.get("heads"):  # the main view's figure, or a map of all heads
+                trigger = isinstance(heads, int)
+                self.heads = component.id, part, heads if trigger else heads["heads"], trigger
+                self._reported_below = not trigger
+            elif self._reported_below and component.component_name == REPORTER:
                 self.heads = component.id, part, known[2], True
 
 

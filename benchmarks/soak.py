@@ -1,10 +1,10 @@
-"""Simulate a class of fifty visitors at one server, half of them on one example: seconds of each action, and memory.
+"""Simulate a class of fifty visitors at one server, half of them on one example, and measure each action's seconds and memory.
 
     python -m benchmarks soak [--against DIR] [--minutes 10]
 
-Half of the visitors follow a lesson: all on the first example, they click heads, open pages and links, and download. The others
-open a random example and type sentences too. The visitors share the machine with the server. Two checkouts take turns, half of
-the minutes each.
+Half of the visitors follow a lesson: they all use the first example, click heads, open pages and links, and download. The other
+half open a random example and type sentences too. The visitors share the machine with the server. Two checkouts take turns,
+each for half of the minutes.
 """
 
 import random
@@ -28,12 +28,12 @@ from selfattn.examples import PAIRS
 
 TITLE = "A class of fifty: median (95 %)"
 COLUMNS = ("this code", "the other")
-CLASS, THOUGHT = 50, 4.0  # visitors, and seconds between two actions of one
+CLASS, THOUGHT = 50, 4.0  # number of visitors, and seconds between two actions of one visitor
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
-LESSON, OWN = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor takes each action
-STEP = 2.0  # seconds between two looks at the memory
+LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor takes each of ACTIONS
+STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
 TYPED = "type a sentence, first picture"
 
@@ -44,20 +44,20 @@ class Soak:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
-    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, bytes resident
+    memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds since the start, resident bytes)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """The mean of resident bytes between these seconds."""
+        """Return the mean number of resident bytes between these seconds."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
 
 def main(small: bool = False, against: Path | None = None, minutes: float = 10) -> Iterator[Row]:
-    """The rows of each action, then of memory and errors."""
+    """Yield the rows of each action, then the rows of memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    ends: list[list[float]] = [[] for _ in folders]  # bytes resident in the last fifth of each turn
+    ends: list[list[float]] = [[] for _ in folders]  # resident bytes in the last fifth of each turn
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
         servers = [stack.enter_context(warm_server(log, folder)) for log, folder in zip(logs, folders)]
@@ -88,8 +88,8 @@ def soak(address: str, pid: int, visitors: int, seconds: float, thought: float =
     """Let `visitors` sessions use the server for `seconds`. pid: the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
-    asked = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
-    threads = [threading.Thread(target=_visit, args=arguments, daemon=True) for arguments in asked]
+    every = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
+    threads = [threading.Thread(target=_visit, args=arguments, daemon=True) for arguments in every]
     started = time.monotonic()
     for thread in threads:
         thread.start()
@@ -111,13 +111,13 @@ def _visit(
     while not stop.is_set():
         word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
-            with Session(address) as session:  # a visitor comes, looks around, and goes
+            with Session(address) as session:  # a visitor arrives, takes some actions, and leaves
                 _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
                         return
-                    _act(session, chance, found, word, LESSON if lesson else OWN)
-        except Exception as error:  # the soak reports every error
+                    _act(session, chance, found, word, LESSON if lesson else ALONE)
+        except Exception as error:  # the benchmark reports every error
             found.trouble.append(repr(error))
             stop.wait(1)
 
@@ -132,7 +132,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         _note(found, "type a sentence", run)
         found.seconds[TYPED].append(run.first_chart or run.seconds)
     elif action == "superseded" and "a" in session.widgets:
-        session.send(a=_sentence(chance, word))  # the next one comes before this one's page is there
+        session.send(a=_sentence(chance, word))  # the next sentence comes before the page for this one is complete
         session.send(a=_sentence(chance, word))
         run = session.set(a=_sentence(chance, word))
         _note(found, "type three sentences in a row", run)
@@ -141,7 +141,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         session.downloads.clear()
         _note(found, "open the downloads", session.set(download=True))
         if not session.download("PNG").startswith(b"\x89PNG"):
-            found.trouble.append("a PNG that is none")
+            found.trouble.append("a download that isn't a PNG")
         found.seconds["download the figure"].append(time.monotonic() - started)
         session.set(download=False)
     else:

@@ -1,4 +1,4 @@
-"""Time the dashboard from the command to its first page, beside the bare imports and the load of its encoder."""
+"""Time the dashboard from the command to the first page, compared with the bare imports and the load of the encoder."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ LOAD = "from selfattn import load_encoder; load_encoder()"
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """The rows of a cold process: the server's answer, the first chart's data, and the whole first page."""
+    """Yield the rows of a cold process: the server's answer, the first chart's data, and the complete first page."""
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))
@@ -33,7 +33,7 @@ def _python(code: str) -> None:
 
 
 def _started() -> tuple[float, float, float]:
-    """Seconds from the command until the server answers, until the first chart is there, and until the page is complete."""
+    """Return the seconds from the command to the server's answer, to the first chart, and to the complete page."""
     found = []
     seconds = timed(lambda: found.append(start_server()))
     process, address = found[0]

@@ -1,4 +1,4 @@
-"""Time comparisons, make rows of them, and keep the latest table of each benchmark in RESULTS.md."""
+"""Time two things for comparison, write the result as a row, and keep each benchmark's latest table in RESULTS.md."""
 
 import platform
 import re
@@ -17,25 +17,25 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Each row is a ratio of two things measured alternately in one run on one machine: times and sizes differ elsewhere, the
-ratios hardly. `make bench` writes this file; a benchmark that is run alone replaces only its own table.
+Each row is a ratio of two things measured alternately in one run on one machine. On other machines times and sizes differ, but
+the ratios hardly change. `make bench` writes this file; a benchmark that is run alone replaces only its own table.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """A comparison. ratio: ours / theirs, below 1 if ours takes less."""
+    """A comparison of two figures. ratio: ours / theirs; less than 1 if ours is smaller."""
 
     what: str
     ours: str
     theirs: str
     ratio: float | None  # None if theirs has no figure
     rounds: int
-    bound: float | None = None  # of the ratio, at most
-    aim: str = ""  # a bound of a figure, with "yes" or "NO"
+    bound: float | None = None  # the largest allowed ratio
+    aim: str = ""  # a bound on a figure, with "yes" or "NO"
 
     def line(self) -> str:
-        """The row in Markdown."""
+        """Return the row in Markdown."""
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
         kept = "" if self.bound is None or self.ratio is None else held(self.ratio, self.bound)
         bound = self.aim if self.bound is None else f"at most {self.bound:g}: {kept}"
@@ -45,7 +45,7 @@ class Row:
 def compare(
     what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
-    """Time both alternately after one warm-up, in changing order; return the row with the median of the rounds' ratios."""
+    """Time both functions alternately after a warm-up, in changing order. Return the row with the rounds' median ratio."""
     ours(), theirs()
     pairs = []
     for number in range(rounds):
@@ -58,14 +58,14 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """The row of pairs (ours, theirs): the medians of both sides and of the ratios. shown: writes a figure."""
+    """Return the row of pairs (ours, theirs): the medians of both sides and of the ratios. shown: formats a figure."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """The row of one or two sides' seconds: median (95th percentile). aim, most: bounds of the first side's two figures."""
+    """Return the row of one or two sides' seconds: median (95th percentile). aim, most: bounds on our median and percentile."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
@@ -76,35 +76,35 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """The row of one or two sides' figures (None: a side has none), with their texts."""
+    """Return the row of one or two sides' figures (None for a side without one). shown: the figures as texts."""
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 
 
 def held(value: float, limit: float) -> str:
-    """ "yes" if the value is at most the limit, else "NO"."""
+    """Return "yes" if the value is at most the limit, else "NO"."""
     return "yes" if value <= limit else "NO"
 
 
 def timed(function: Callable[[], object]) -> float:
-    """The seconds that a call takes."""
+    """Return the seconds that a call takes."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started
 
 
 def duration(seconds: float) -> str:
-    """Seconds or milliseconds, with three digits."""
+    """Write seconds, or milliseconds below a second, with three digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def size(count: float) -> str:
-    """Bytes in kB or MB, with three digits."""
+    """Write bytes in kB or MB, with three digits."""
     return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
 
 
 def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], command: str) -> str:
-    """Print the rows as they come, and return the benchmark's section for RESULTS.md."""
+    """Print each row when it is ready, and return the benchmark's section for RESULTS.md."""
     ours, theirs = columns
     lines = [f"| {title} | {ours} | {theirs} | ratio | bound | rounds |", "|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
@@ -115,7 +115,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """The line with the command, the date and the versions of a section."""
+    """Return a section's line with the command, the date and the versions."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]
@@ -126,7 +126,7 @@ def made_by(command: str) -> str:
 
 
 def keep(section: str) -> None:
-    """Put a section into RESULTS.md, in place of the older one of its name, in alphabetical order."""
+    """Write a section into RESULTS.md, in alphabetical order; it replaces an older section with the same name."""
     text = RESULTS.read_text("utf-8") if RESULTS.exists() else HEAD
     parts = re.split(r"(?m)^(?=## )", text)[1:]
     sections = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}

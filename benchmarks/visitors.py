@@ -1,8 +1,8 @@
-"""Time a visitor's actions in Chromium at a warm server, for this code and another checkout in turn.
+"""Time a visitor's actions in Chromium on a warm server, for this code and another checkout in turn.
 
     python -m benchmarks visitors [--against DIR]
 
-Times are the browser's, from the event to the frame painted after the change. An action that changes nothing has no figure.
+Times are measured in the browser, from the event to the painted frame with the change. An action without a change has no time.
 """
 
 import statistics
@@ -30,13 +30,13 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence, and the aims in seconds: first picture, last picture
-MESSAGES = 12  # to the browser for one choice, at most
-SHOWN = 0.1  # seconds to the first change, at most in 95 of 100
+TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence; aims in seconds for the first and the last picture
+MESSAGES = 12  # the largest number of messages to the browser for one choice
+SHOWN = 0.1  # in 95 of 100 rounds, at most this many seconds to the first change
 LOOKS = {"hover": "a head, hovered", "head": "a head, clicked", "word": "a word, clicked"}
 
-# Times the first and the latest new picture since the visitor acted, or since the page was asked for. New: not there at `begin`.
-# A picture is looked at in the frame after it was drawn, so that looking costs it no time.
+# This script times the first and the latest new picture since the visitor acted, or since the page was requested. A picture is
+# new if it wasn't there at `begin`. It is examined in the frame after it was drawn, so that the examination isn't timed.
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
   const chart = drawing => {  // a hash of its picture, 0 for none
@@ -111,9 +111,9 @@ class Side:
 
     address: str
     context: BrowserContext
-    seconds: dict[str, list[float]] = field(default_factory=dict)  # job: one figure a round
-    messages: dict[str, list[int]] = field(default_factory=dict)  # job: messages to the browser, one figure a round
-    received: int = 0  # messages since a job began
+    seconds: dict[str, list[float]] = field(default_factory=dict)  # job: seconds in each round
+    messages: dict[str, list[int]] = field(default_factory=dict)  # job: messages to the browser in each round
+    received: int = 0  # messages since the job began
 
     def note(self, **seconds: float | None) -> None:
         """Keep the seconds of each action that changed something."""
@@ -125,19 +125,19 @@ class Side:
         self.received += 1
 
     def page(self, **query: str) -> Page:
-        """Open the main view in a new page, and so in a new session, and wait until it is idle."""
+        """Open the main view in a new page, which starts a new session, and wait until the page is idle."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
         page.goto(f"{self.address}/?{urlencode(query)}")
-        page.wait_for_function("window.last")  # before it is connected, Streamlit's page also says that nothing runs
+        page.wait_for_function("window.last")  # Streamlit's page looks idle before it is connected too
         wait_until_idle(page)
         page.wait_for_timeout(500)  # an image in a picture is decoded after the page is idle
         return page
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """The rows of each action, as soon as both sides have done it."""
+    """Yield each action's rows as soon as both sides have taken the action."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -159,9 +159,9 @@ def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
             yield row(f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", first)
             yield row(f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole", last)
         for n in pairs:
-            for job, said in LOOKS.items():
+            for job, action in LOOKS.items():
                 _look(sides, rounds, n, job)
-                yield row(f"{said}, {n} words a sentence: the first change", f"{job} {n}", None, SHOWN)
+                yield row(f"{action}, {n} words a sentence: the first change", f"{job} {n}", None, SHOWN)
             yield row(f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
         for job in ("head", "word"):
             rounds_of = [side.messages[f"{job} 12"] for side in sides]
@@ -190,7 +190,7 @@ def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None
 
 def _open(side: Side, number: int) -> None:
     page = side.page()
-    if number:  # the first fills the browser's cache
+    if number:  # the first round only fills the browser's cache
         first, last, asked = page.evaluate("[window.first, window.last, window.asked].map(each => each / 1000)")
         side.note(opened=first, asked=first - asked, **{"asked, whole": last - asked})
     page.close()
@@ -240,7 +240,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Act, wait until the page is idle, and return the seconds to the first and the last new picture; None for no picture."""
+    """Act, wait until the page is idle, and return the seconds to the first and the last new picture, or None for each."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

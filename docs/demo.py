@@ -1,4 +1,4 @@
-"""Write the first example's figure: docs/demo.html, which works offline, and the one shown while the encoder is loading."""
+"""Write the first example's figure twice: as docs/demo.html, which works offline, and for the page while the encoder loads."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
-"""Fill the docs' generated parts: the tree (from the files' first lines), the limits, the support table.
+"""Write the docs' generated parts: the tree (from the files' first lines), the limits, the support table.
 
-python docs/readme.py            the tree and the limits; `tests/test_docs.py` fails if they are old
+python docs/readme.py            the tree and the limits; `tests/test_docs.py` fails if they are out of date
 python docs/readme.py --support  the support table too: builds a tiny encoder of every family, half a minute
 """
 
@@ -18,7 +18,7 @@ SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
 def tree() -> str:
-    """Every Python file by folder, with the first sentence of its docstring."""
+    """Return every Python file by folder, with the first sentence of the file's docstring."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -27,25 +27,25 @@ def tree() -> str:
     )
     lines, folder = [], None
     for file in sorted(listed.stdout.split(), key=lambda name: (name.count("/") > 0, Path(name).parent.parts, name)):
-        said = summary(ROOT / file)
-        if not file.startswith(SHOWN) or not said:
+        sentence = summary(ROOT / file)
+        if not file.startswith(SHOWN) or not sentence:
             continue
         path = Path(file)
         if path.parent != folder:
             folder = path.parent
             lines.append(f"{folder.as_posix()}/" if folder != Path() else "./")
-        lines.append(f"    {path.name:<24} {said}")
+        lines.append(f"    {path.name:<24} {sentence}")
     return "```\n" + "\n".join(lines) + "\n```"
 
 
 def summary(path: Path) -> str:
-    """The first sentence of a module's docstring, without its full stop."""
+    """Return the first sentence of a module's docstring, without the full stop."""
     text = " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n\n")[0].split())
     return text.split(". ")[0].rstrip(".")
 
 
 def limits() -> str:
-    """The operator's limits as a Markdown table."""
+    """Return the operator's limits as a Markdown table."""
     from selfattn.settings import Settings, variable
 
     rows = [
@@ -56,9 +56,9 @@ def limits() -> str:
 
 
 def support() -> str:
-    """The families as a Markdown table: recomputed from the layer's input or from query, key and value, and the largest error.
+    """Return the families as a Markdown table: how each is recomputed (from which input), and the largest error.
 
-    The error is over all heads and three sentences, also against a separate eager pass.
+    The error is the largest over all heads and three sentences, also compared with a separate eager pass.
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """A checkpoint's support ("recomputed", "shown", "refused"), source, largest error, and a reason or note."""
+    """Return a checkpoint's support ("recomputed", "shown", "refused"), source, largest error, and a reason or note."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove
@@ -92,7 +92,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
 
 
 def filled(text: str, name: str, part: str) -> str:
-    """The text with the part between the markers of `name` replaced."""
+    """Return the text with the part between the markers of `name` replaced."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, rest = text.split(begin)
     return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"

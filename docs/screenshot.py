@@ -1,4 +1,4 @@
-"""The README's pictures: `python docs/screenshot.py` photographs the dashboard's main view, and films docs/demo.html."""
+"""Make the README's pictures: `python docs/screenshot.py` photographs the dashboard's main view and films docs/demo.html."""
 
 import sys
 from io import BytesIO
@@ -22,13 +22,13 @@ def photograph(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
     open_page(page, address)
     expect(page.locator(".way").get_by_role("gridcell")).to_have_count(72)
-    wait_until_idle(page)  # the heads of the leading words are run after the first picture
-    page.wait_for_timeout(500)  # painted in the next frames
+    wait_until_idle(page)  # heads of the leading words are computed after the first picture
+    page.wait_for_timeout(500)  # until the heads are painted
     page.screenshot(path=ROOT / "docs/main-view.png")
 
 
 def film(browser: Browser) -> None:
-    """Save docs/main-view.webp: a second before and after each click on the demo, and the move between."""
+    """Save docs/main-view.webp: clicks on the demo, with a still of 1.5 seconds before and after each click."""
     page = browser.new_page(viewport={"width": 1320, "height": 900}, color_scheme="light")
     page.goto((ROOT / "docs/demo.html").as_uri())
     frames, lasting = [page.screenshot()], [1500]

@@ -1,11 +1,11 @@
-"""Try every model type of transformers, tiny and with random weights, and write docs/support.md.
+"""Load every model type of transformers as a tiny model with random weights, and write the outcomes to docs/support.md.
 
     python docs/support.py                  all types, ten minutes: writes docs/support.md
-    python docs/support.py --json TYPE ...  these types: a line of JSON each
+    python docs/support.py --json TYPE ...  these types: prints a line of JSON for each
 
-Each type is loaded in a child process, within 20 seconds. It is right (recomputed, and equal to a plain eager pass of the same
-folder), shown (its own weights, with the reason), or refused (a LoadError). Anything else is an error of ours. A type that is
-refused by name isn't built: its folder has a config and one weight.
+Each type is loaded in a child process, within 20 seconds. The outcome is "right" (recomputed, and equal to a plain eager pass
+of the same folder), "shown" (the model's own weights, with the reason), or "refused" (a LoadError). Any other outcome is an
+error of ours. A type that is refused by name isn't built: its folder has only a config and one weight.
 """
 
 import json
@@ -39,15 +39,15 @@ are there at once.
 The sha256 of its model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
 BUILDING = 120  # seconds to make the checkpoint
-MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one gets its config and one weight
+MOST_NUMBERS = 3_000_000  # in a model that is built; for a larger model, only the config and one weight are saved
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings of some types, added to TINY; a name with a comma is a second variant of its model type.
-OWN = {
+# Settings of some types, added to TINY. A name with a comma is a second variant of a model type.
+EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
     "luke": {"entity_vocab_size": 10, "entity_emb_size": 16},
@@ -58,11 +58,11 @@ OWN = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # from so many types of one reason on, they are a list instead of rows
+MANY = 3  # if at least this many types have the same reason, they become a list instead of rows
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
-# Settings for a tiny model of nearly every family, which ignores those that it doesn't know.
+# Settings for a tiny model of nearly every family. A family ignores settings that it doesn't know.
 TINY = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
     "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
@@ -71,18 +71,19 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Every model type that transformers maps to a base model, a text encoder or a masked-language model."""
+    """Return every model type that transformers maps to a base model, a text encoder or a masked-language model."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
         auto.MODEL_MAPPING_NAMES, auto.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     )  # fmt: skip
-    return sorted({*(name for name in OWN if "," in name), *(model_type for names in mappings for model_type in names)})
+    variants = (name for name in EXTRA if "," in name)
+    return sorted({*variants, *(model_type for names in mappings for model_type in names)})
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a row a type: type, outcome ("right", "shown", "refused", or an error of ours), why, and the measured errors."""
-    import selfattn.analysis.proof  # noqa: F401  each child inherits the imports, which take seconds
+    """Yield a row for each type: type, outcome ("right", "shown", "refused", or an error of ours), why, measured errors."""
+    import selfattn.analysis.proof  # noqa: F401  imported once for all children, because it takes seconds
 
     with tempfile.TemporaryDirectory() as folder:
         for name in types:
@@ -91,7 +92,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """One type's row, from a child process, which may hang or die."""
+    """Return one type's row, measured in a child process, because it may hang or die."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -99,11 +100,11 @@ def in_a_child(name: str, folder: Path) -> dict:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, whatever it hangs in
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the alarm ends the process, wherever it hangs
             signal.alarm(BUILDING)
             save(name, folder)
             signal.alarm(SECONDS)
-            row = tried(folder)
+            row = outcome_of(folder)
         except BaseException as error:
             row = ("error", f"{type(error).__name__}: {error}", {})
         os.write(write, json.dumps(row).encode()[:60_000])
@@ -117,8 +118,8 @@ def in_a_child(name: str, folder: Path) -> dict:
     return {"type": name, "outcome": outcome, "why": " ".join(why.split()), "errors": errors}
 
 
-def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Outcome, reason and largest errors of one checkpoint."""
+def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
+    """Load one checkpoint and return the outcome, the reason and the largest errors."""
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source
@@ -142,7 +143,7 @@ def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
 
 
 def save(name: str, folder: Path) -> None:
-    """Save a tiny checkpoint of the type, or its config beside one weight if these settings make none."""
+    """Save a tiny checkpoint of the type or, if these settings can't make one, a config and one weight."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -152,8 +153,9 @@ def save(name: str, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model_type = name.split(",")[0]
-    known = {family.model_type: family for family in reversed(FAMILIES.values())}  # of two the first: DeBERTa-v2
-    settings = {**TINY, **OWN.get(name, {})}
+    # Of several families of one type, take the first: DeBERTa-v2.
+    known = {family.model_type: family for family in reversed(FAMILIES.values())}
+    settings = {**TINY, **EXTRA.get(name, {})}
     try:
         if model_type not in TEXT_ENCODERS:
             raise ValueError("refused by its type")
@@ -163,21 +165,21 @@ def save(name: str, folder: Path) -> None:
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # refused by name, not made by these settings, or a giant
+    except Exception:  # refused by name, too large, or the settings don't make a model
         folder.mkdir(exist_ok=True)
         try:
             AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
-        except Exception:  # the settings don't fit it
+        except Exception:  # the settings don't fit the config
             (folder / "config.json").write_text(json.dumps({**settings, "model_type": model_type}), "utf-8")
         save_file({"one.weight": torch.zeros(2, 2)}, folder / "model.safetensors", {"format": "pt"})
         wordpiece_tokenizer().save_pretrained(folder)
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """The largest differences from a plain eager model, loaded anew, and a sentence on one that is too large, or "".
+    """Return the largest differences from a newly loaded plain eager model, and a sentence about one that is too large, or "".
 
-    "weights", "contexts" (if recomputed) and "last hidden state", as a share of the layer's largest number if that exceeds 1,
-    over three texts, one at a time and in a batch.
+    The differences are of "weights", "contexts" (if recomputed) and "last hidden state", as a share of the layer's largest
+    number if that exceeds 1, over three texts, one at a time and in a batch.
     """
     import torch
 
@@ -211,12 +213,12 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """The walk as docs/support.md: a list for each reason that refuses many types, and a table of the others."""
+    """Write the rows as docs/support.md: a list for each reason that refuses many types, and a table of the other types."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # the same for all
+        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # an ending of every message
         if row["outcome"] == "refused":
             by_reason.setdefault(re.sub(r"^it \([^)]*\) ", "", row["why"]), []).append(row["type"])
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}

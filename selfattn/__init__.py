@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from selfattn.kernel_inputs import Term as Term
     from selfattn.words import Word as Word
 
-__version__ = "0.2.0"  # the one place for it
+__version__ = "0.2.0"  # written nowhere else
 
 forbid_the_hub()
 
-# Imported when first asked for: torch and transformers take seconds, and the dashboard's frame needs neither.
+# Each name is imported on first use: importing torch and transformers takes seconds, and the dashboard's frame needs neither.
 _HOMES = {
     "AttentionTrace": "kernel",
     "Encoder": "encoders.encoder",

@@ -1,4 +1,4 @@
-"""The command `selfattn`, or `python -m selfattn`: starts the dashboard or a corpus scan, or writes the examples as a site."""
+"""The command `selfattn` (or `python -m selfattn`) starts the dashboard or a corpus scan, or writes the examples as a site."""
 
 import argparse
 import os
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
-    # The server takes this process's place, so that whoever ends the command ends the server.
+    # Replace this process with the server, so that ending the command also ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 
@@ -78,7 +78,7 @@ def _host(text: str) -> str:
 
 
 def _check(model: str) -> None:
-    """Fetch a Hub id's files. Raise LoadError if the encoder isn't there or its folder may not be read."""
+    """Fetch a Hub id's files. Raise LoadError if the encoder doesn't exist or its folder may not be read."""
     from selfattn.encoders.checkpoint import check_folder
     from selfattn.encoders.sources import resolve
 
@@ -108,7 +108,7 @@ def _site(given: Sequence[str]) -> int:
 
 
 def app() -> Path:
-    """Return the path of app.py: in the package selfattn_app after an installation, in the parent folder in a checkout."""
+    """Return the path of app.py: an installation has it in the package selfattn_app, a checkout in the parent folder."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

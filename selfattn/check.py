@@ -32,7 +32,7 @@ from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # layers: a word's vector in the paper
+LAST_FOUR = "sum of the last four"  # layers; the paper uses this sum as a word's vector
 PUBLISHED = f"BERT-base, as published: 0.940, {LAST_FOUR} layers (feature extraction; its other method is fine-tuning)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences that are encoded together
@@ -40,22 +40,22 @@ BATCH = 64  # sentences that are encoded together
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """The rates at which rankings name the marked word, which makes the sense, and distances against human judgements."""
+    """How often each ranking names the marked word, which decides the sense, and how well distances fit human judgements."""
 
     ways: pd.DataFrame
-    # way ("most attended": mean of all weights; "last layer": mean of its weights; "chance": 1 / words), every (how often it
-    # names the marked word, 0 to 1), next and apart (the same for marked words next to the target, and for the others)
-    sentences: pd.DataFrame  # sentence, next, chance, and for each way whether it names the marked word
-    distances: pd.DataFrame  # of, correlation: Spearman of 1 - cosine with mean human relatedness
+    # way ("most attended": mean of all weights; "last layer": mean of that layer's weights; "chance": 1 / words), every (how
+    # often the way names the marked word, 0 to 1), next (only marked words next to the target), apart (all other marked words)
+    sentences: pd.DataFrame  # sentence, next, chance; and for each way, whether the way names the marked word
+    distances: pd.DataFrame  # of (whose distances), correlation (Spearman's, of 1 - cosine with mean human relatedness)
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
-    Each sentence counts once, in the first pair of two senses whose sentences are both new. Hiding and the gradient are measured
-    along the way to the target's vector in the other sentence. Distances are over all pairs. Raises ValueError if a column is
-    missing or no sentence can be used, NotRecomputable if no word can be hidden.
+    Each sentence counts once: in the first pair with two senses whose sentences are both new. Hiding and the gradient are
+    measured along the way to the target's vector in the other sentence. Distances are compared over all pairs. Raises
+    ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
@@ -98,7 +98,7 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty for an encoder that isn't in it."""
+    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty if the encoder isn't in that file."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
@@ -109,7 +109,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield whether the marked word is next to the target, its chance, and whether each of WAYS names it (NaN: unknown)."""
+    """Yield whether the marked word is next to the target, the chance to guess it, and whether each of WAYS names it."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -128,7 +128,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Accuracy of each layer, by the sense whose mean over the training sentences has the largest cosine."""
+    """Each layer's accuracy if a sentence gets the sense whose mean over the training sentences has the largest cosine."""
 
     layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1: the mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
@@ -136,12 +136,12 @@ class CoarseWSDReport(OfTables):
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check an encoder on CoarseWSD-20. folder: holds a folder for each word, with {train,test}.{data,gold}.txt.
+    """Check an encoder on CoarseWSD-20. folder: contains a folder for each word, with {train,test}.{data,gold}.txt.
 
     The method is the paper's 1-NN: each sense is the mean over its training sentences, and a test sentence gets the sense with
-    the largest cosine. The paper takes the sum of the last four layers; the report has each single layer too. most: draw so many
-    training and so many test sentences of each sense (seed 0); None: all, as in the paper. Raises ValueError if there is no such
-    folder.
+    the largest cosine. The paper uses the sum of the last four layers; the report has each single layer too. most: draw at most
+    this many training sentences and test sentences of each sense (seed 0); None: use all, as in the paper. Raises ValueError if
+    there is no such folder.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
@@ -169,7 +169,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each sentence's sense and its word's vectors (n_layers + 2, d_model); the last is the sum of the last four layers."""
+    """Yield each sentence's sense and the word's vectors (n_layers + 2, d_model). The last row sums the last four layers."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -186,14 +186,14 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """Return the numbers of the sentences to read, in order: all, or a random sample of at most so many of each sense."""
+    """Return the indices of the sentences to read, in order: all, or a random sample of at most `most` for each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the word that a line names: its number among the words (from 0), TAB, words. Raises TextError."""
+    """Return the word that a line marks. The line has the word's index (from 0), a TAB and the words. Raises TextError."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])

@@ -1,7 +1,7 @@
 """Hand-written English examples, read from data/*.csv: word senses, pronouns, negations and plain sentences.
 
-None is made from a template. All were written for this library, except a few well-known ones: the animal and the street, the
-movie and its soundtrack, the artist's score.
+No sentence is made from a template. All were written for this library, except a few well-known ones: the animal and the street,
+the movie and its soundtrack, the artist's score.
 """
 
 from collections.abc import Hashable
@@ -15,10 +15,10 @@ DATA = files("selfattn") / "data"
 
 @dataclass(frozen=True)
 class Example:
-    """One word in two senses, and a control: another sentence with the sense of the first.
+    """One word in two senses, and a control: another sentence in which the word has the first sense.
 
-    The word has equally many words before it in all three sentences. The control shares as many words with the first sentence
-    as the second does (in the first pair one more), so that only the sense can bring its vector closer, not repeated words.
+    In all three sentences, the same number of words precedes the word. The control shares as many words with the first sentence
+    as the second sentence does (one more in the first pair), so that repeated words can't bring the control's vector closer.
     """
 
     word: str
@@ -39,14 +39,14 @@ class PronounSentence:
 
     sentence: str
     pronoun: str
-    antecedent: str  # the noun that it refers to
-    distractor: str  # the other noun: same number, compatible gender
-    twin: str | None  # shared by two sentences that differ in one word, which makes the pronoun refer to the other noun
+    antecedent: str  # the noun that the pronoun refers to
+    distractor: str  # the other noun, with the same number and a compatible gender
+    twin: str | None  # a key of two sentences that differ in one word, and so in their antecedent
 
 
 @dataclass(frozen=True)
 class Negation:
-    """A sentence and its negation, one word longer."""
+    """A sentence and its negation, which is one word longer."""
 
     plain: str
     negated: str
@@ -69,7 +69,7 @@ def _table(name: str) -> pd.DataFrame:
         return pd.read_csv(table, dtype=str, keep_default_na=False)
 
 
-# The dashboard opens on the first.
+# The dashboard opens with the first pair.
 PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
@@ -83,7 +83,7 @@ TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("reco
 _BY_USE = _table("sentences").set_index("use")["sentence"]
 # "bank" at the water, as a place for money, and at the water again.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
-# Sentences that share hardly a word.
+# Sentences that share hardly any words.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
 # Shown but never scored: readers disagree whether "she" is the artist or the musician.
@@ -91,21 +91,21 @@ UNRESOLVED = PronounSentence(
     "The artist gave the musician a score because she loved her composition.", "she", "artist", "musician", None
 )
 
-# Spaced as in a treebank. The negator belongs to the first half only.
+# Punctuation has spaces around it, as in a treebank. The negator belongs only to the first half.
 MOVIE = "The movie was not good , but the soundtrack was amazing ."
 
 
 def labelled_sentences() -> pd.DataFrame:
     """Return the sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
 
-    Every word has two senses with twelve sentences each and occurs once in each sentence, in lower case. For the bundled encoder
-    both senses have the word at the same token positions, so that nothing separates the senses before attention.
+    Every word has two senses with twelve sentences each and occurs once in each sentence, in lower case. The bundled encoder
+    has the word at the same token positions in both senses, so that nothing separates the senses before attention.
     """
     return _table("senses")
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return the first sentence with a row's word in another sense, and the first other one in its sense. row: an index label."""
+    """Return two sentences with the row's word: the first in another sense, then the first other one in the row's sense."""
     word, sense = frame.loc[row, ["word", "sense"]]
     others = frame[(frame["word"] == word) & (frame.index != row)]
     same = others["sense"] == sense

@@ -22,7 +22,7 @@ Terms = Sequence[Term]
 def check_inputs(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, terms: Terms
 ) -> None:
-    """Raise ValueError with the shapes or dtypes if the inputs of `attend` don't fit together.
+    """Raise ValueError if the inputs of `attend` don't fit together. The message names their shapes or dtypes.
 
     query (..., n_query, d_head), key (..., n_key, d_head) and value (..., n_key, d_value) are floats of one dtype. The mask
     (bool, or float without NaN and plus infinity) and the terms broadcast to (..., n_query, n_key).

@@ -1,4 +1,4 @@
-"""The dashboard's charts for a notebook, as Altair charts, in three lines each.
+"""Draw the dashboard's charts in a notebook, as Altair charts. Each takes three lines:
 
     from selfattn import load_encoder
     from selfattn.notebook import two_sentences
@@ -49,7 +49,7 @@ def attention(
 ) -> alt.TopLevelMixin:
     """Draw one head's complete map of a text, or of two segments with `pair`: row i holds the weights of token i.
 
-    Limit: a weight isn't an effect. A large weight on a small value hands over little.
+    Limit: a weight isn't an effect. A large weight on a small value has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -69,8 +69,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """Draw one head's complete maps of two sentences, with the rows of a word outlined.
 
-    word: one that both sentences have (None: the longest). at: which of its occurrences in each sentence, from 1.
-    Limit: the maps don't show which words give the word its meaning; `hidden_words` does.
+    word: a word that both sentences have (None: the longest). at: which occurrence of the word in each sentence, from 1.
+    Limit: the maps don't show which other words give the word its meaning; `hidden_words` does.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -97,14 +97,14 @@ def all_heads(
     chosen: a head to outline, "L0 H10". measure: one of `analysis.measures.MEASURES`. A measure of a word compares the text with
     `second`, and with a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the
     text's maps, "B" for those of `second`. Raises ValueError for an unknown measure, head or `maps_of`.
-    Limit: the chart doesn't show a head's purpose. A pattern may belong to this text only, and attention is not explanation.
+    Limit: the chart doesn't show a head's purpose. A pattern may occur only in this text, and attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
         raise ValueError(f"Expected maps_of to be {' or '.join(map(repr, texts))}, got {maps_of!r}.")
     encoding = encoder.encode(texts[maps_of], pair)
-    beside = {"B": second, "control": control} if second is not None else {}
-    measures = offered([name for name, other in beside.items() if other is not None])
+    others = {"B": second, "control": control} if second is not None else {}
+    measures = offered([name for name, other in others.items() if other is not None])
     if measure not in measures:
         raise ValueError(f"Expected a measure: {', '.join(measures)}, got {measure!r}.")
     record, columns, compared = measures[measure], head_measures(encoding), None
@@ -133,8 +133,8 @@ def steps(
 ) -> alt.TopLevelMixin:
     """Draw a head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
 
-    word, at: as in `two_sentences`. Of a split word, the first piece is drawn.
-    Limit: the chart shows the arithmetic softmax(QKᵀ/√d)V, recomputed, and no meaning; later layers decide on the effect.
+    word, at: as in `two_sentences`. If the word is split into pieces, the first piece is drawn.
+    Limit: the chart shows the recomputed arithmetic softmax(QKᵀ/√d)V, not its meaning; later layers decide on its effect.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]
@@ -154,13 +154,13 @@ def hidden_words(
 ) -> alt.TopLevelMixin:
     """Draw how far hiding each other word moves a word, and through which heads: the picture of the main view.
 
-    It has the finding, both sentences, how far the word moves without the leading words, and the effect of hiding the leading
-    word in each head alone. control: a sentence with the first one's sense. senses: labelled sentences (columns sentence, word,
-    sense); with them, shares are of the way to the word's other sense, and with the built-in ones a noise level decides which
-    words are named. word, at: as in `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
-    `hidden_curves_frame`.
-    Limits: a result between two sentences is about these two, and no evidence about the sense. Other words may pass the
-    hidden word on. A large weight isn't a large effect. Shares of single heads don't add up.
+    The picture has the finding, both sentences, how far the word moves without the leading words, and the effect of hiding the
+    leading word in each head alone. control: a sentence in which the word has the first sentence's sense. senses: labelled
+    sentences (columns sentence, word, sense); with them, shares are shares of the way to the word's other sense, and with the
+    built-in sentences, a noise level decides which words are named. word, at: as in `two_sentences`. Numbers:
+    `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    Limits: a result between two sentences is about these two, and no evidence about the sense. Other words may pass on what
+    they read from the hidden word. A large weight isn't a large effect. Shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     report = None if senses is None else stored("hidden_words", encoder, senses)
@@ -171,8 +171,9 @@ def hidden_words(
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Draw texts whose words (in a long text, sentences) are shaded by the effect of hiding them on the encoder's answer.
 
-    found: each text's result of `explain`, by the line to print for it. Numbers: `tidy_tables.explained_words_frame`,
-    `Explained.sentence_frame`. Limit: effects of single words and sentences don't add up (`Explained.together`).
+    found: the result of `explain` for each text, keyed by the line to print for that text. Numbers:
+    `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
+    Limit: effects of single words and sentences don't add up (`Explained.together`).
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
@@ -180,8 +181,8 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Draw which pairs of words make two texts similar for a sentence embedder, and the cosine without each word.
 
-    The chart has the cosines of 1,000 unrelated pairs too if they are stored. Numbers: `analysis.cosine_parts.cosine_parts`,
-    `hidden_cosines`. Raises NoPooling, TextError. Limit: a part accounts for the sum, not for a cause.
+    If the cosines of 1,000 unrelated pairs are stored, the chart has them too. Numbers: `analysis.cosine_parts.cosine_parts`,
+    `hidden_cosines`. Raises NoPooling, TextError. Limit: the parts account for the cosine as a sum; they don't show causes.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -191,7 +192,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Return a panel of `selfattn.views`, or any complete Vega-Lite specification, as an Altair chart, without validation.
 
-    Limit: the chart is the picture alone. A panel's `finding`, `method` and `tables` have the rest.
+    Limit: the chart is only the picture. A panel's `finding`, `method` and `tables` have the rest.
     """
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 

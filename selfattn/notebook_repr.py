@@ -13,7 +13,7 @@ def html_table(caption: str, rows: Iterable[Sequence[object]]) -> str:
 
 
 class OfTables:
-    """A report that holds tables. Its representation lists each with its rows."""
+    """A report that holds tables. Its representation lists each table with its number of rows."""
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {len(table):,} x {len(table.columns)}" for name, table in self._tables().items())
@@ -29,7 +29,7 @@ class OfTables:
 
 
 class OfSteps:
-    """The steps of an attention computation. Its representation has the shapes of the steps."""
+    """The steps of an attention computation. The representation lists the shapes of the steps."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

@@ -18,19 +18,19 @@ SHARE = ".0%"
 ERROR = ".2~r"  # two digits: a colour bar may have a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
-TICKS = 5  # of a colour bar
+TICKS = 5  # number of ticks on a colour bar
 
 UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # a smaller weight is written as "under 0.0001"
-PLACES = 12  # decimals at most
+PLACES = 12  # largest number of decimals
 SMALLEST_DECIMAL = 1e-9  # a smaller number has too many zeros to count
-NOISE = 1e-6  # by so much sums of float32 weights miss 0 and 1
+NOISE = 1e-6  # sums of float32 weights miss 0 and 1 by up to this much
 EXACT = Context(prec=400)  # enough for every digit of a float64
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def weight(value: float) -> str:
-    """Write a weight, 0 to 1: "0.31". One that two decimals would round to 0 keeps its first digit: "0.003"."""
+    """Write a weight, 0 to 1: "0.31". If two decimals would show 0, it keeps its first digit: "0.003"."""
     if 0 < value < SMALLEST_WEIGHT:
         return f"under {SMALLEST_WEIGHT}"
     if 0 < value < 0.005:
@@ -63,12 +63,12 @@ def change(value: float, places: int = 2) -> str:
 
 
 def effect(value: float) -> str:
-    """Write the change of a cosine without a head, with three decimals: "+0.025"."""
+    """Write how much removing a head changes a cosine, with three decimals: "+0.025"."""
     return change(value, 3)
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a share, 0 to 1, in per cent: "12 %". One that would only round to 0 or 100 is "under 1 %" or "over 99 %"."""
+    """Write a share, 0 to 1, in per cent: "12 %". If rounding alone would make it 0 or 100: "under 1 %" or "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -83,10 +83,10 @@ def percent(value: float) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return the d3 format of a colour bar from -maximum to maximum, such that no two of its TICKS read the same.
+    """Return the d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS have the same label.
 
-    kind: CHANGE or SHARE, whose count of decimals is the least. More are added if the step between two ticks needs them; d3
-    takes that step from 1, 2, 5, 10, ...
+    kind: CHANGE or SHARE, which sets the least number of decimals. More are added if the step between two ticks needs them; d3
+    chooses that step from 1, 2, 5, 10, ...
     """
     step = 2 * abs(maximum) / TICKS
     if not (math.isfinite(step) and step > 0):
@@ -98,7 +98,7 @@ def fitting(maximum: float, kind: str = CHANGE) -> str:
 
 
 def error(value: float) -> str:
-    """Write a numerical error as a bound, rounded up to its first digit: "0.0000002". Only an error of exactly 0 is "0".
+    """Write a numerical error as a bound, rounded up at its first digit: "0.0000002". Only an error of exactly 0 is "0".
 
     An error of 0.01 or more is rounded up to two decimals; one below 1e-9 is written as "3 × 10⁻¹⁶".
     """

@@ -23,7 +23,7 @@ class Look:
     """The look of a picture."""
 
     dark: bool = False
-    width: int | None = None  # pixels; None: as the picture is made
+    width: int | None = None  # pixels; None: the picture's default
     height: int | None = None
 
     @property
@@ -36,14 +36,14 @@ class Look:
 class Live:
     """A web component and its data. Raises JsonSchemaValueException for data that don't fit the component's schema."""
 
-    component: str  # the name of its files in selfattn/dashboard/components, without the suffix
+    component: str  # the name of the component's files in selfattn/dashboard/components, without the suffix
     data: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """Return a copy with other values for these keys. Only they are checked."""
+        """Return a copy with other values for these keys. Only these values are checked."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -52,7 +52,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """Tables by name. Each is made when it is first read."""
+    """Tables by name. Each table is made when it is first read."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}
@@ -69,20 +69,20 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """One finding with its picture, and everything that a visitor can download of it."""
+    """One finding with its picture, and everything about it that a visitor can download."""
 
-    name: str  # its id in links, file names and tests: "words", "heads", "kernel"
+    name: str  # the panel's id in links, file names and tests: "words", "heads", "kernel"
     finding: str  # one sentence, computed from the numbers
     picture: Callable[[Look], Spec]  # complete Vega-Lite
     alt: str  # the picture in words
     tables: Mapping[str, pd.DataFrame]  # the numbers in the picture, tidy
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for NPZ
-    code: str = ""  # lines of Python that compute it
-    method: str = ""  # how it was measured, and what it cannot tell
+    code: str = ""  # lines of Python that compute the finding
+    method: str = ""  # how the finding was measured, and what it can't show
     live: Live | None = None
     note: str = ""  # one line under the picture
-    one_head: bool = False  # True if it shows the page's chosen head, which its files then name
-    sentences: tuple[str, ...] = ()  # the sentences that it shows, "A" ...; (): all
+    one_head: bool = False  # True if the panel shows the page's chosen head; its file names then contain the head
+    sentences: tuple[str, ...] = ()  # names of the sentences that the panel shows, such as "A"; (): all
     share: Callable[[Look], Spec] | None = None  # a picture to share, 1200 x 675
 
     @property
@@ -93,7 +93,7 @@ class Panel:
 
 @functools.cache
 def _validator(component: str, part: str = "") -> Callable[[Any], Any]:
-    """Return a function that raises for data that don't fit the component's schema, or the schema of one part of it."""
+    """Return a function that raises for data that don't fit the component's schema, or the part of the schema for one key."""
     schema = json.loads((COMPONENTS / f"{component}.schema.json").read_text("utf-8"))
     wanted = schema["properties"][part] | {"$defs": schema.get("$defs", {})} if part else schema
     return fastjsonschema.compile(wanted, use_default=False)

@@ -1,6 +1,6 @@
 """Every variable SELFATTN_... that an operator may set, with its default and meaning. No other module reads them.
 
-`docs/readme.py` writes them into docs/operating.md as a table.
+`docs/readme.py` writes the variables into docs/operating.md as a table.
 """
 
 import os
@@ -46,8 +46,8 @@ class Settings:
     def read(cls) -> "Settings":
         """Read the settings from the environment; an empty variable counts as not set.
 
-        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that is no
-        setting, because only the person who started the program can correct it.
+        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that isn't a
+        setting, because only the person who started the program can correct these.
         """
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:
@@ -59,7 +59,7 @@ class Settings:
 
 
 def forbid_the_hub() -> None:
-    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads its own variable when it is imported."""
+    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads the variable HF_HUB_OFFLINE when it is imported."""
     if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -85,4 +85,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(os.path.abspath(text))  # not resolved: a visitor may write the path as the operator does
+            return Path(os.path.abspath(text))  # links stay, so that visitors can write the operator's path

@@ -1,9 +1,10 @@
 """Reports on the built-in sentences, kept on disk for each encoder: shipped with the library, or measured once by a user.
 
-`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports of an encoder, or the named ones, into
-selfattn/data/reports. A report is a folder with its tables as compressed CSV, and about.json with the encoder's content, the
-digest of the sentences, the version of the method, the libraries and the date. `stored` returns a report only if content, digest
-and version agree. `measured` and `made_once` compute one for any other encoder and keep it in the user's cache folder.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports on an encoder, or the named ones, and
+writes them to selfattn/data/reports. A report is a folder with its tables as compressed CSV, and about.json with the encoder's
+content, the digest of the sentences, the version of the method, the libraries and the date. `stored` returns a report only if
+content, digest and version agree. For any other encoder, `measured` and `made_once` compute a report and keep it in the user's
+cache folder.
 """
 
 import argparse
@@ -44,8 +45,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which the words are measured. First come those for which, in the bundled encoder, the leading word alone gives the
-# right sense most often compared with any other word alone.
+# The order in which the words are measured. First come the words whose right sense, in the bundled encoder, is given much more
+# often by the leading word alone than by any other single word.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -59,8 +60,8 @@ class Kind:
 
     type: type
     version: int  # raise it when the method or the columns change
-    reads: Callable[[], object]  # returns its sentences
-    make: Callable[..., object]  # computes it from the encoder and those sentences; progress=
+    reads: Callable[[], object]  # returns the sentences that the report is about
+    make: Callable[..., object]  # computes the report from the encoder and those sentences; takes progress=
 
 
 @final
@@ -81,7 +82,7 @@ class AllSenseMeans:
     places: pd.DataFrame  # place of each labelled sentence, as in `LabelledRow`, with the index of the table
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """Return one word's means. read: the table that they were made from. Raises ValueError for a word that isn't in it."""
+        """Return one word's means. read: the table they were made from. Raises ValueError for a word that it doesn't have."""
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
@@ -102,7 +103,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute `sense_means` of each word of a table. All its rows must be usable."""
+    """Compute `sense_means` of each word of a table. All rows of the table must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -115,7 +116,7 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
-    """Compute `pronoun_weights` of sentences."""
+    """Compute `pronoun_weights` of these sentences."""
     return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 
@@ -130,9 +131,9 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the stored report of a name, an encoder and the sentences `read`; None if there is none, or it is damaged.
+    """Return the report stored under a name for an encoder and the sentences `read`, or None if it is missing or damaged.
 
-    folder: the only place to look; None: the shipped reports, then those that `measured` has kept.
+    folder: the only place to look. None: look in the shipped reports, then in those that `measured` has kept.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -144,12 +145,12 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
         if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
             return None
         return _read(name, place, about)
-    except (OSError, EOFError, ValueError, TypeError, LookupError, zlib.error):  # damaged: it is made anew
+    except (OSError, EOFError, ValueError, TypeError, LookupError, zlib.error):  # damaged: the caller makes a new one
         return None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return the shipped reports of the same name and sentences about other encoders, by the encoders' titles."""
+    """Return the shipped reports on other encoders with this name and these sentences, keyed by the encoder's title."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -173,12 +174,12 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report so that `stored` finds it, completely or not at all. folder: None: the folder of the shipped reports."""
+    """Write a report where `stored` finds it, completely or not at all. folder: by default, that of the shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
-    with tempfile.TemporaryDirectory(dir=place.parent) as beside:
-        made = Path(beside) / name
+    with tempfile.TemporaryDirectory(dir=place.parent) as temporary:
+        made = Path(temporary) / name
         made.mkdir()
         for field in fields(report):
             value = getattr(report, field.name)
@@ -217,9 +218,9 @@ def kept_folder() -> Path:
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
     """Return `hidden_words` of all built-in words for an encoder, from disk if it was measured before.
 
-    Words are measured in the order of MOST_TELLING, and each is kept when it is done, so that a stopped measurement continues.
-    progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises as
-    `hidden_words` does.
+    Words are measured in the order of MOST_TELLING. Each word's report is kept when it is done, so that a stopped measurement
+    can continue. progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises
+    what `hidden_words` raises.
     """
     read = labelled_sentences()
     if found := stored("hidden_words", encoder, read):
@@ -239,14 +240,14 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
         done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
     left_out = [named_rows(rejected[~rejected["word"].isin(reports)]), *(each.rejected for each in ordered)]
-    whole = over_words(ordered, pd.concat(left_out), next((each.reason for each in ordered if each.reason), ""))
-    _keep("hidden_words", encoder, read, whole)
+    report = over_words(ordered, pd.concat(left_out), next((each.reason for each in ordered if each.reason), ""))
+    _keep("hidden_words", encoder, read, report)
     shutil.rmtree(folder, ignore_errors=True)
-    return whole
+    return report
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Compute the report of a name about the built-in sentences, and keep it where `stored` finds it."""
+    """Compute the named report on the built-in sentences, and keep it where `stored` finds it."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
@@ -255,7 +256,7 @@ def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
 
 
 def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
-    """`store` a report in the user's cache folder; warn if the disk doesn't take it."""
+    """`store` a report in the user's cache folder, and warn if it can't be written."""
     try:
         store(name, encoder, read, report, kept_folder())
     except OSError as error:
@@ -272,7 +273,7 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store reports of one encoder, the named ones or all, and return the exit status."""
+    """Compute and store the named reports on one encoder, or all of them, and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])

@@ -1,4 +1,4 @@
-"""Convert tensors to tidy pandas frames, one observation a row, and write frames as CSV.
+"""Convert tensors to tidy pandas frames, one observation per row, and write frames as CSV.
 
 Positions, layers and heads count from 0. `query` is the token that a weight comes from (the row of an attention map), `key` the
 token that it goes to (the column). Frames are keyed on positions, because words repeat in a sentence.
@@ -24,8 +24,8 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# The start of a cell that a spreadsheet would run as a formula, with full-width and small signs, and signs after spaces and
-# control characters. Leading apostrophes match too, so that `unescaped` can restore every text.
+# The start of a cell that a spreadsheet would run as a formula. It may have full-width or small signs, and spaces or control
+# characters before the sign. Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
@@ -44,15 +44,15 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-PARTS = ("", " (query)", " (document)")  # what follows a line: about the only text, about the first or second of two
+PARTS = ("", " (query)", " (document)")  # added to a line: for a single text, or for the first or second of two texts
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """Return a row for each word: said, text, gap (True after a blank), effect (on the target, of hiding it), kind, at.
+    """Return a row for each word: said, text, gap (True after a blank), effect (on the target, of hiding the word), kind, at.
 
-    said: each sentence's result by the line to print for it; two texts have a line each. kind: "chosen" for the word of the
-    target, whose effect is NaN; "punctuation" or "word". at: its first character. A typed special token, such as the mask, is a
-    word too.
+    said: each sentence's result, keyed by the line to print for the sentence; each of two texts gets a line. kind: "chosen" for
+    the word of the target, whose effect is NaN; else "punctuation" or "word". at: the index of the word's first character. A
+    typed special token, such as the mask, is a word too.
     """
     rows = []
     for line, found in said.items():
@@ -71,14 +71,14 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return `heads_frame` with the effect of removing each head on the target, and how ("exact" or "by gradient")."""
+    """Return `heads_frame` with each head's `effect` on the target if removed, and `how` ("exact" or "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's share of the context vector of a word: (n,), with sum 1; single shares may be negative."""
+    """Return each token's share of a word's context vector: (n,). The shares sum to 1; single shares may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context
@@ -88,10 +88,10 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
     """Return a row for each word of both sentences, in order.
 
-    Columns: sentence ("A", "B"), place (its first token), text, share, chosen, leads, punctuation. share: how far hiding this
-    word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't hidden. leads:
-    True for the word with the largest share, never for punctuation. Limits: other words that have read a hidden word still pass
-    it on. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
+    Columns: sentence ("A", "B"), place (of the first token), text, share, chosen, leads, punctuation. share: how far hiding
+    this word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't hidden.
+    leads: True for the word with the largest share, never for punctuation. Limits: other words still pass on what they read
+    from a hidden word. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -103,10 +103,11 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return a row for each word and head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
+    """Return a row for each word and head: sentence, place, text, layer, head, name, share, how.
 
-    run: shares (n_layers, n_heads) of `hidden_heads` for some words, by (sentence, place). how is "exact" for all heads of these
-    words, "by gradient" for the others. Shares of single heads don't add up to that of all heads at once.
+    share: the effect of hiding the word in this head alone. run: shares (n_layers, n_heads) of `hidden_heads` for some words,
+    keyed by (sentence, place). how is "exact" for all heads of these words, "by gradient" for the other words. The shares of
+    single heads don't add up to the share of all heads at once.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -120,7 +121,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of the two vectors before and after each layer, unchanged and with the leading words hidden.
+    """Return the cosine of a pair's two vectors before and after each layer, unchanged and with the leading words hidden.
 
     Columns: curve, depth (0 ...), stage (its name), similarity.
     """
@@ -134,7 +135,7 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return each sentence's leading words, the largest share first; the index is its row in the labelled table `frame`.
+    """Return each sentence's leading words, the largest share first. The index is the sentence's row in the table `frame`.
 
     Columns: word, sense, first, share, second, next, sentence. first, second: the two leading words, never punctuation. share,
     next: their shares of the way to the other senses.
@@ -147,9 +148,9 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """Return a row for each word: row (of its sentence in the labelled table), text, gap, share (of the way; NaN: none), kind.
+    """Return a row for each word: row (of its sentence in the labelled table), text, gap, share (of the way, or NaN), kind.
 
-    sentences: the words of each, by its row. gap, kind: as in `explained_words_frame`.
+    sentences: each sentence's words, keyed by the sentence's row. gap, kind: as in `explained_words_frame`.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -179,7 +180,7 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count the words whose hiding moves a word's vector most, over the Arrow tables of a scan, with one in memory at a time.
+    """Count which word moves each word's vector most when hidden, over a scan's Arrow tables, with one in memory at a time.
 
     Columns: word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of
     1 - cosine, 0 to 2), sentence (of the largest move). A word's most frequent source comes first.
@@ -205,7 +206,7 @@ def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
     # Use plain objects: pandas' own string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
     texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
-    # Python's writer quotes only the characters of its own line end: with LF alone, it wouldn't quote a cell with a CR.
+    # Python's writer quotes a cell only for characters of the line end: with LF alone, it wouldn't quote a cell with a CR.
     table = frame.assign(**texts).rename(columns=escaped)
     return table.to_csv(index=False, header=header, lineterminator="\r\n")
 
@@ -216,5 +217,5 @@ def escaped(cell: Any) -> Any:
 
 
 def unescaped(cell: str) -> str:
-    """Return the text from which `escaped` made the cell."""
+    """Return the original text of a cell that `escaped` has made."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

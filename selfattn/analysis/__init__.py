@@ -1,1 +1,1 @@
-"""Compute numbers about heads and vectors, from tensors to tensors."""
+"""Compute numbers about heads and vectors: functions from tensors to tensors."""

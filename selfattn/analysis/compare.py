@@ -1,8 +1,9 @@
 """Compare two encoders on one sentence, word by word; find the words that two sentences share.
 
-Words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib). Different
-encoders cut a text into different tokens, so they are compared on its words, which are matched by their characters. Two
-checkpoints of one architecture, such as before and after fine-tuning, see the same tokens, and each head has a counterpart.
+Two sentences' words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib).
+Different encoders cut a text into different tokens, so encoders are compared on the text's words, which are matched by their
+characters. Two checkpoints of one architecture, such as before and after fine-tuning, see the same tokens, and each head has a
+counterpart.
 """
 
 import os
@@ -23,28 +24,28 @@ from selfattn.encoders.folders import repository
 from selfattn.settings import Settings
 from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words
 
-Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
+Match = tuple[int | None, int | None]  # places in the first and the second sequence; None: no match
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """A head of each of two encoders on the words that both read, without special tokens."""
+    """One head of each of two encoders, on the words that both encoders read, without special tokens."""
 
-    words: tuple[str, ...]  # k
+    words: tuple[str, ...]  # k words
     first: Tensor  # (k, k)
     second: Tensor  # (k, k)
-    left_out: tuple[str, ...]  # words that one of them doesn't read
+    left_out: tuple[str, ...]  # words that one of the encoders doesn't read
 
     @property
     def difference(self) -> Tensor:
-        """First minus second, (k, k), signed."""
+        """The first head's weights minus the second's: (k, k), signed."""
         return self.first - self.second
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
     """Compare heads (layer, head) of two encoders on the words of one text that both read. Raises ValueError for two texts.
 
-    Words that share characters, such as "24/7" and its parts, count as one.
+    Words that share characters, such as "24/7" and its parts, count as one word.
     """
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Two encoders are compared on one text, got {first.text!r} and {second.text!r}.")
@@ -65,7 +66,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return the reason why two encoders' heads are no counterparts of one another, or "" if they are."""
+    """Return the reason why two encoders' heads aren't counterparts, or "" if they are."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -76,7 +77,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Return two encoders' names, as short as they can be and still differ; equal folder names get more of their paths."""
+    """Return the shortest names that tell two encoders apart; if their folders' names are equal, with more of the paths."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
@@ -90,9 +91,9 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
     """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
-    A token's distance is half the sum of the absolute differences of its two rows (total variation); a head's is the mean over
-    the ordinary tokens. shift: compare with the head so many places further in the layer, cyclically, as a baseline. Raises
-    ValueError if the tokens differ.
+    A token's distance is half the sum of the absolute differences between its rows in both heads (total variation); a head's
+    distance is the mean over the ordinary tokens. shift: as a baseline, compare with the head this many places further in the
+    layer, cyclically. Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
         raise ValueError("Heads are compared one by one on the same tokens; these two encodings have different ones.")
@@ -105,7 +106,7 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match two sequences in order, with every place of both once. anchor: two places that must match.
+    """Match two sequences in order; every place of both occurs once in the result. anchor: two places that must match.
 
     Places without a match come in order, those of the first sequence before those of the second.
     """
@@ -125,7 +126,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Return each encoding's words; words that one word of the other encoding covers are joined."""
+    """Return each encoding's words. If one word of the other encoding covers several of them, they are joined."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
@@ -137,7 +138,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return the keys by which rows of two encoders match: a word's place in the text, or the label of a token in no word."""
+    """Return a key for each row: a word's place in the text, or a label for a token in no word. Equal keys match."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
@@ -145,9 +146,9 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """Return the words that both sentences have, the rarest first: "crane" before "the", in any language.
 
-    A vocabulary is ordered by frequency, so a rare word has many pieces, or one with a high number. If the sentences share no
-    word, return the runs of letters that they share in a script without spaces. named: a word or run to add at the end if both
-    sentences have it.
+    A vocabulary is ordered by frequency, so a rare word has many pieces, or one piece with a high number. If the sentences
+    share no word, return the runs of letters that they share in a script without spaces. named: a word or run to add at the end
+    if both sentences have it.
     """
 
     def rarity(text: str) -> tuple[int, int]:

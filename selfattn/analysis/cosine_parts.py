@@ -1,8 +1,9 @@
 """Split the cosine of two sentences into parts of pairs of words, exactly, for an embedder that averages all tokens.
 
-With mean pooling, cos(a, b) is the sum over tokens i of a, j of b of h_i . h_j / (n m |a| |b|): h the last hidden states, a and
-b their means, n and m the numbers of tokens. The part of two words is the sum over their tokens. Parts account for the sum, not
-for causes, because attention has mixed all words into each last hidden state. `hidden_cosines` has the effects of hiding words.
+With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over all tokens i of a and j of b, where h are the last
+hidden states, a and b their means, and n and m the numbers of tokens. The part of a pair of words is the sum over their tokens.
+Parts add up to the cosine but aren't causes, because attention has mixed all words into each last hidden state.
+`hidden_cosines` returns the effects of hiding words.
 """
 
 from dataclasses import dataclass
@@ -21,28 +22,28 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.words import numbered
 
-SPECIAL = "special"  # the row and the column of all tokens that are in no word
+SPECIAL = "special"  # label of the row and the column for all tokens that are in no word
 AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CosineParts:
-    """The cosine of two sentences, and its parts by pairs of words."""
+    """The cosine of two sentences, and the part of each pair of words."""
 
     a: Encoding
     b: Encoding
     cosine: float  # of the two sentence vectors
-    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64, with the cosine as its sum; last row and column: special tokens
+    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64: the parts, which sum to the cosine; last row and column: special
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Part minus row mean minus column mean plus grand mean, without special tokens: (n_words_a, n_words_b)."""
+        """Each part minus its row's and its column's mean, plus the mean of all: (n_words_a, n_words_b), no special tokens."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
     @property
     def of_special(self) -> float:
-        """The sum of all pairs with a special token."""
+        """The sum of the parts of all pairs with a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property
@@ -62,7 +63,7 @@ class CosineParts:
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
         """Return the pairs of words, (place in a, place in b), with the largest interactions above 0; no punctuation.
 
-        a, b: only pairs with the word at this place.
+        a, b: return only pairs that have the word at this place.
         """
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
@@ -77,8 +78,8 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into parts of pairs of words.
 
-    pooling: by default, that of the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens, TextError
-    for a text that would be cut.
+    pooling: by default, the pooling in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens,
+    TextError for a text that would be cut.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
@@ -103,7 +104,7 @@ def cosine_parts(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVector:
-    """A target whose "number" is the sentence's vector, of length 1."""
+    """A target whose value isn't one number but the sentence's vector, scaled to length 1."""
 
     positions: tuple[int, ...]
 
@@ -115,8 +116,8 @@ class SentenceVector:
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
     """Return the cosine with each pair of words hidden from everything: (n_words_a + 1, n_words_b + 1).
 
-    [i + 1, j + 1]: word i of a and word j of b are hidden; row 0 and column 0: none. NaN if no token of a sentence's vector would
-    be left. Raises TextError.
+    At [i + 1, j + 1], word i of a and word j of b are hidden; in row 0 no word of a, in column 0 no word of b. NaN if no token
+    of a sentence's vector would be left. Raises TextError.
     """
     vectors = []
     for half, side in enumerate((a, b)):

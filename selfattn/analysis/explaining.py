@@ -1,11 +1,11 @@
-"""Measure which words, sentences and heads an encoder's own answer rests on: hide or remove each, and compare the answers.
+"""Measure which words, sentences and heads an encoder's answer rests on: hide or remove each, and compare the answers.
 
-The answer is a target, one number (targets.py). Each word is hidden from everything, as padding is. Heads are ranked by gradient,
-and the leading ones are removed in a pass each. Limits: effects of single words don't add up, so `together` has the effect of all
-at once; and without a word or a head, the model runs on inputs that it wasn't trained on.
-In a long text each sentence is hidden first. Its noise level is the largest effect of 19 random draws of words from its segment,
-with at least as many tokens, so a sentence with no more effect than random words passes it once in 20. Two sentences with the
-same content replace one another, so neither may pass.
+The answer is a target, one number (targets.py). Each word is hidden from everything, as padding is. Heads are ranked by
+gradient, and each leading head is removed in a separate pass. Limits: effects of single words don't add up, so `together` has
+the effect of hiding all words at once; and without a word or a head, the model runs on inputs that it wasn't trained on.
+In a long text each sentence is hidden first. A sentence's noise level is the largest effect of 19 random draws of words from
+the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random words passes
+that level once in 20. If two sentences have the same content, either replaces the other, so neither may pass.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (by gradient).
 """
@@ -26,48 +26,48 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
-OPENED = 8  # sentences of a long text whose words are hidden one by one
+OPENED = 8  # number of sentences of a long text whose words are then hidden one by one
 NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target in one sentence, and its changes: a negative effect means a smaller number without the word or the head."""
+    """A target in one sentence, and effects on it. A negative effect means a smaller number without the word or the head."""
 
     sentence: Tokens
     target: Target
-    number: float  # of the unchanged sentence
-    words: tuple[Word, ...]  # that were hidden: never the target's word
-    effect: Tensor  # (n_words,): of hiding each word from everything
-    together: float  # effect of hiding all of them at once; NaN if nothing would be left
-    by_gradient: Tensor  # (n_layers, n_heads): of removing each head, to first order; NaN if heads can't be removed
-    heads: Tensor  # (n_layers, n_heads): of removing each head, exact; NaN for heads that weren't run
+    number: float  # the target in the unchanged sentence
+    words: tuple[Word, ...]  # the words that were hidden: never the target's word
+    effect: Tensor  # (n_words,): effect of hiding each word from everything
+    together: float  # effect of hiding all these words at once; NaN if nothing would be left
+    by_gradient: Tensor  # (n_layers, n_heads): first-order effect of removing each head; NaN if heads can't be removed
+    heads: Tensor  # (n_layers, n_heads): exact effect of removing each head; NaN for heads that weren't run
     notes: tuple[str, ...]
-    sentences: tuple[Sentence, ...] = ()  # that were hidden
-    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each; NaN if nothing would be left
-    level: Tensor = NONE  # (n_sentences,): its noise level; NaN in a segment of fewer than three sentences
+    sentences: tuple[Sentence, ...] = ()  # the sentences that were hidden
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if nothing would be left
+    level: Tensor = NONE  # (n_sentences,): each sentence's noise level; NaN in a segment of fewer than three sentences
 
     @property
     def order(self) -> list[int]:
-        """The places of the words by the size of their effect, the largest first; no punctuation."""
+        """The places of the words, the largest absolute effect first; no punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads that were run, by the size of their effect, the largest first."""
+        """The heads that were run, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The places of the sentences at or above their noise level, the largest effect first."""
+        """The places of those sentences whose effect reaches their noise level, the largest absolute effect first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
     @property
     def sentence_frame(self) -> pd.DataFrame:
-        """A row for each: place, text, segment, start, stop (tokens), effect, level, named, opened (its words were hidden)."""
+        """A row for each sentence: place, text, segment, start, stop (tokens), effect, level, named, opened (words hidden)."""
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
         return pd.DataFrame(rows, columns=columns).assign(
@@ -88,12 +88,12 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word of a sentence from everything and remove heads, and return how its target changes.
+    """Hide each word of a sentence from everything, remove heads, and return how the target changes.
 
-    sentence: from `Encoder.tokenize` or `encode`. target: one of targets.py. words: those to hide; by default, each. sentences:
-    from `sentences_of`; each is hidden first, and then only the words of the eight with the largest effects. heads: those to
-    remove, in a pass each; by default, the eight that lead by gradient. progress(done, total) counts passes over sentences and
-    words. Raises TextError.
+    sentence: from `Encoder.tokenize` or `encode`. target: a target of targets.py. words: the words to hide; by default, all.
+    sentences: from `sentences_of`; each sentence is hidden first, and then only the words of the eight sentences with the
+    largest effects. heads: the heads to remove, each in a separate pass; by default, the eight that lead by gradient.
+    progress(done, total) counts passes over sentences and words. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -125,7 +125,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return the effect of hiding each sentence, except the target's word, and its noise level: (n_sentences,) each."""
+    """Return the effect of hiding each sentence, except the target's word, and the noise levels: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]
@@ -135,7 +135,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Return the effect of removing each head on the target, to first order in the head's output: (n_layers, n_heads).
+    """Return the effect on the target of removing each head, to first order in the head's output: (n_layers, n_heads).
 
     Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
     """
@@ -146,7 +146,7 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Return the target without each of these heads in turn: its output is zero at every position. Raises NotRecomputable."""
+    """Return the target with each of these heads removed in turn (output zero at every position). Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 

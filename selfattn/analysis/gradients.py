@@ -1,4 +1,4 @@
-"""Gradients of a word's last vector by what each head hands the word: the first order of a change in any head's output.
+"""Differentiate a word's last vector by each head's output at the word, to estimate the effect of changing any head's output.
 
 Source: Nanda 2023, "Attribution Patching".
 """
@@ -17,20 +17,20 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
-SAME = 1e-6  # unit vectors closer than this are equal: there is no way between them
-LEADING = 8  # heads that are run exactly, the largest by gradient
+SAME = 1e-6  # unit vectors closer than this count as equal: there is no way between them
+LEADING = 8  # the number of heads, the largest by gradient, that are then run exactly
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivative of m numbers by each head's context at the word's p positions."""
+    """The derivatives of m numbers by each head's context at a word's p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """First-order change of the numbers when each head's context becomes donor, (n_layers, n_heads, d_head).
+        """Return the first-order change of the numbers when each head's context becomes donor, (n_layers, n_heads, d_head).
 
         Returns (m, n_layers, n_heads).
         """
@@ -42,13 +42,13 @@ def context_gradients(
 ) -> list[ContextGradients]:
     """Differentiate each word's last unit vector, along directions (m, d_model), by every head's context at the word.
 
-    The derivative includes the effect through later layers. One pass takes all words, each in its own sentence. Raises
+    The derivative includes the effect through later layers. One pass runs all words, each in a separate sentence. Raises
     NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
     """
 
-    # Contexts of one sentence move only its own word, so the derivative of the sum holds the derivative of each word.
+    # A sentence's contexts move only the word in that sentence, so the derivative of the sum holds each word's derivative.
     def along(states: Sequence[Tensor]) -> Tensor:
-        vectors = torch.stack([own.mean(dim=0) for own in states])
+        vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
 
     return gradients(encoder, words, along)
@@ -57,7 +57,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Like `context_gradients`, for any numbers (m,) of the words' last hidden states, (p, d_model) each."""
+    """Differentiate any `numbers` (m,) of the words' last hidden states, (p, d_model) each, as in `context_gradients`."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)
@@ -65,7 +65,7 @@ def gradients(
     size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad(), encoder.pass_over(*inputs["input_ids"].shape):
         hidden = run(encoder.model, inputs, recorder).last_hidden_state
-        states = [hidden[row, list(own)].float() for row, own in enumerate(at)]
+        states = [hidden[row, list(positions)].float() for row, positions in enumerate(at)]
         targets = numbers(states)
         contexts = [layer.context for layer in recorder.layers]
         parts = [[] for _ in words]
@@ -73,7 +73,7 @@ def gradients(
             try:
                 if len(chosen) > 1:
                     slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
-                else:  # batching a single one takes longer
+                else:  # batching takes longer for a single number
                     slopes = [
                         slope[None] for slope in torch.autograd.grad(targets, contexts, chosen[0], retain_graph=True)
                     ]
@@ -85,8 +85,8 @@ def gradients(
                     f"{encoder.title} can't be differentiated by its heads' outputs: {reason}"
                 ) from None
             for row, positions in enumerate(at):
-                own = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]
-                parts[row].append(torch.stack(own, dim=1).float().cpu())
+                of_word = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]
+                parts[row].append(torch.stack(of_word, dim=1).float().cpu())
     layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
     found = []
     for row, (text, positions) in enumerate(zip(tokens, at)):

@@ -1,9 +1,9 @@
-"""Hide each other word from a word, and see how far it moves: which word gives it its meaning here, and through which heads.
+"""Hide each other word from a chosen word and measure how far the chosen word's vector moves, and through which heads.
 
-Hidden as padding is, by the mask, in every head or in some. How far it moves is measured on a way: to its vector in another
-sentence, or to its other senses in labelled sentences. A share of 1: it has arrived; negative: it went away. What it doesn't
-say: a hidden word's message still arrives through the words that have read it; between two sentences it is about these two,
-and no evidence about the sense (two sentences of one sense name a word as often).
+A word is hidden as padding is, by the mask, in every head or in some. The move is measured along a way: to the chosen word's
+vector in another sentence, or to its other senses in labelled sentences. A share of 1 means that the vector has arrived, a
+negative share that it moved away. Limits: a hidden word still has an effect through other words that have read it. A result
+between two sentences is about these two and no evidence about the sense (two sentences of one sense name a word as often).
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
 (attention knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough); Nanda 2023, "Attribution
 Patching" (by gradient).
@@ -29,41 +29,41 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
-MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
-PADDING = 32  # tokens; passes of their own take less time than more of it
+MOST = 32  # up to this many words of a sentence are all hidden exactly; of more words, the eight that lead by gradient
+PADDING = 32  # tokens; with more padding than this, separate passes take less time than one
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
-    """A word in two sentences, A and B, with each other word hidden from it.
+    """A chosen word in two sentences, A and B, with each other word hidden from it.
 
-    n_A and n_B other words: those of the word rule but for the chosen occurrence. What wasn't run is NaN.
+    n_A and n_B are the numbers of other words, by the word rule, in A and B. Numbers that weren't computed are NaN.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
-    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): of the way, that hiding each word moves it
-    cosine: Tensor  # (n_A + 1, n_B + 1): of the word's two vectors; row and column 0: nothing hidden
-    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same as each layer reads it, and at last
-    control_cosine: float  # of A and the control; NaN without one
-    control_hidden: float  # each with its own word hidden, of the largest share on the way to the other
-    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): by gradient, hidden in one head alone
-    top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
-    ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
-    senses: tuple[str, str] | None  # what they are taken for; None: the ways are to the other's vector
-    nearest: tuple[str, str] | None  # the senses of the nearest means, whatever the labels; None: as above
-    places: tuple[float, float]  # of A and B along their ways between the senses; NaN: as above
-    notes: tuple[str, ...]  # what a reader must know
+    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): the share of the way that hiding each word moves the chosen word
+    cosine: Tensor  # (n_A + 1, n_B + 1): of the chosen word's two vectors; row and column 0: nothing hidden
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same cosine before each layer, and after the last
+    control_cosine: float  # the cosine of A and the control; NaN without a control
+    control_hidden: float  # the same with one word hidden in each: the one that leads on the way to the other
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): shares by gradient, hidden in one head alone
+    top: tuple[int | None, int | None]  # the word with the largest share in A and in B; never punctuation
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: the ways that the shares are parts of
+    senses: tuple[str, str] | None  # the senses of A and B; None: each way is to the other sentence's vector
+    nearest: tuple[str, str] | None  # the senses of the nearest means, whatever the labels; None as for `senses`
+    places: tuple[float, float]  # places of A and B along their ways between the senses; NaN if `senses` is None
+    notes: tuple[str, ...]  # limits of this result that a reader must know
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with the word of the largest share hidden in each sentence."""
+        """The cosine with one word hidden in each sentence: the word with the largest share."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with any two of the other words hidden, one in each sentence; NaN where there are none."""
+        """The largest cosine with one word hidden in each sentence, without the two leading words; NaN if there is none."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -75,13 +75,13 @@ class HiddenPair:
 
 @dataclass(eq=False)
 class _Side:
-    """A word in one sentence, and its vectors with each other word hidden."""
+    """A chosen word in one sentence, and its vectors with each other word hidden."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
-    states: Tensor  # (n + 1, n_layers + 1, d_model): of the word, nothing hidden first; NaN where not run
-    by_head: Tensor  # (n, n_layers, n_heads): by gradient; NaN where it isn't known
-    unit: Tensor  # (d_model,) float64: the last state with nothing hidden
+    states: Tensor  # (n + 1, n_layers + 1, d_model): the word's vectors, first with nothing hidden; NaN if not run
+    by_head: Tensor  # (n, n_layers, n_heads): shares by gradient; NaN if unknown
+    unit: Tensor  # (d_model,) float64: the last state with nothing hidden, as a unit vector
     way: Tensor | None = None  # (d_model,)
 
     @classmethod
@@ -96,27 +96,27 @@ class _Side:
 
     @property
     def units(self) -> Tensor:
-        """(n + 1, n_layers + 1, d_model) float64."""
+        """The states as unit vectors: (n + 1, n_layers + 1, d_model) float64."""
         return normalize(self.states.double(), dim=-1)
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
-        """Fill in the states with each of these words hidden."""
+        """Hide each of these words and fill in the states."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
         states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """How far hiding each word moves it along a way, (n,)."""
+        """Return how far hiding each word moves the chosen word along a way: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """The first of the words with the largest share; no punctuation."""
+        """Return the first word with the largest share; no punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Every word; of more than 32 the eight that lead by gradient, where that is known."""
+        """Return the words to run: all; of more than 32, the eight that lead by gradient, if gradients are known."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -134,16 +134,16 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide each other word from a word in two sentences, in every head, and measure how far its last unit vector moves.
+    """Hide each other word from a chosen word in two sentences, in every head, and measure how far its last unit vector moves.
 
-    first, second, control: the placed word, or (text, positions) with or without a second segment. The way: from the one
-    sentence's vector to the other's, u_B - u_A in A; with `senses`, labelled sentences of the word (columns sentence, word,
-    sense) or their `sense_means`, from its own sense's mean to that of the others, the sentence itself left out. Where a
-    sentence fits no sense, the notes say so and the way is that between the sentences. Every word is run; in a sentence of
-    more than 32 the eight that lead by gradient. control: a sentence of A's sense: in it and in A each one's leading word on the
-    way to the other is hidden. progress(done, total) counts sentences. changed: `Encoder.changed_vectors`, or what keeps them;
-    by_gradient: `hidden_by_head`, likewise.
-    Raises NotRecomputable where no word can be hidden, TextError, and ValueError for senses that can't be used.
+    first, second, control: the placed word, or (text, positions) with or without a second segment. senses: labelled sentences
+    of the word (columns sentence, word, sense), or their `sense_means`. Without senses, the way goes from one sentence's vector
+    to the other's (u_B - u_A in A). With senses, it goes from the mean of the sentence's sense to the mean of the others, with
+    the sentence itself left out; if a sentence fits no sense, the notes say so and the ways are those without senses. Every
+    word is run; in a sentence of more than 32, only the eight that lead by gradient. control: a sentence of A's sense; in A and
+    in the control, the word that leads on the way to the other sentence is hidden. progress(done, total) counts sentences.
+    changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
+    Raises NotRecomputable if no word can be hidden, TextError, and ValueError for senses that can't be used.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -151,22 +151,22 @@ def hidden_pair(
     (a.way, b.way), taken, notes = _ways(encoder, a, b, senses)
     if not all(float(side.way.norm()) >= SAME for side in (a, b)):
         notes.append(NO_WAY)
-    asked = [(a, a.way), (b, b.way)]
+    on_ways = [(a, a.way), (b, b.way)]
     for other in c:
-        asked += [(a, other.unit - a.unit), (other, a.unit - other.unit)]
-    by_head = [side.by_head for side, _ in asked]
+        on_ways += [(a, other.unit - a.unit), (other, a.unit - other.unit)]
+    by_head = [side.by_head for side, _ in on_ways]
     long = any(len(side.words) > MOST for side in sides)
-    ranked = [n for n, (_, way) in enumerate(asked) if (n < 2 or long) and float(way.norm()) >= SAME]
+    ranked = [n for n, (_, way) in enumerate(on_ways) if (n < 2 or long) and float(way.norm()) >= SAME]
     try:
-        words = [asked[n][0].word for n in ranked]
-        targets = [Along(word.positions, asked[n][1]) for n, word in zip(ranked, words)]
+        words = [on_ways[n][0].word for n in ranked]
+        targets = [Along(word.positions, on_ways[n][1]) for n, word in zip(ranked, words)]
         for n, found in zip(ranked, (by_gradient or hidden_by_head)(encoder, words, targets)):
             by_head[n] = found
     except NotRecomputable as error:
         notes.append(f"Heads have no shares: {error}")
-    wanted = [side.to_run(heads) for (side, _), heads in zip(asked, by_head)]
+    wanted = [side.to_run(heads) for (side, _), heads in zip(on_ways, by_head)]
     for at, side in enumerate(sides):
-        side.run(encoder, sorted(set().union(*(own for own, (of, _) in zip(wanted, asked) if of is side))), changed)
+        side.run(encoder, sorted(set().union(*(each for each, (of, _) in zip(wanted, on_ways) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
@@ -174,10 +174,11 @@ def hidden_pair(
         progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
     for other in c:
-        own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
-        control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
-    for side, own in zip((a, b), wanted):  # what was run for the control's sake alone is no part of the pair
-        side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
+        leaders = [side.leader(side.share(way)) for side, way in on_ways[2:]]
+        hidden = tuple(0 if at is None else at + 1 for at in leaders)
+        control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), hidden))
+    for side, of_pair in zip((a, b), wanted):  # words that were run only for the control are left out of the pair
+        side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
 
@@ -189,7 +190,7 @@ def _pair(
     between: tuple[WayBetweenSenses, WayBetweenSenses] | None,
     notes: tuple[str, ...],
 ) -> HiddenPair:
-    """What two sides say together; of words that weren't run NaN. between: their ways, where those are between the senses."""
+    """Combine two sides; words that weren't run get NaN. between: the sides' ways if these are between the senses, or None."""
     share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
@@ -218,9 +219,9 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """A word in two sentences, as in `hidden_pair`, with nothing hidden: for encoders in which nothing can be.
+    """Return a word in two sentences as `hidden_pair` does, but with nothing hidden, for encoders that can't hide words.
 
-    The words, the vectors as they are and the ways between them are known; every share is NaN and no word leads.
+    The words, the unchanged vectors and the ways between them are known; every share is NaN and no word leads.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
@@ -230,17 +231,17 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """The ways of both, where they are those between the senses once more with all that is known of them, and notes."""
+    """Return both ways, the `WayBetweenSenses` of each side (None if the ways are between the sentences), and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
     if isinstance(senses, pd.DataFrame):
-        own = [word for word in a.word.words if word.positions == a.word.positions]
-        if not own:
+        same = [word for word in a.word.words if word.positions == a.word.positions]
+        if not same:
             raise ValueError(
                 f"Expected a whole word where senses are given, got the tokens {a.word.positions}. Leave senses out."
             )
-        senses = sense_means(encoder, senses, own[0].text)
+        senses = sense_means(encoder, senses, same[0].text)
     for side in (a, b):
         if side.word not in side.word.sentence.places(senses.word):
             raise ValueError(f"Expected {senses.word!r} in both sentences, as in the labelled ones. Leave senses out.")
@@ -253,16 +254,17 @@ def _ways(
     ]
     if strange:
         return between, None, strange
-    said = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
-    return (taken[0].axis, taken[1].axis), (taken[0], taken[1]), said
+    notes = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    return (taken[0].axis, taken[1].axis), (taken[0], taken[1]), notes
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """What hiding each other word from a word, in one head alone, does to its target, by gradient: (n, n_layers, n_heads) each.
+    """Return, by gradient, how hiding each other word in one head alone changes a word's target: (n, n_layers, n_heads) each.
 
-    In one backward pass where padding doesn't change the encoder's numbers and saves time. To first order in what the head hands
-    the word's positions: its gradient times the change there, which is exact. Sums over heads fall short of hiding in all heads
-    at once, by a fifth to nine tenths in the pairs of "bank". Raises NotRecomputable where the encoder can't be differentiated.
+    One backward pass runs all words if padding doesn't change the encoder's numbers and saves time. The result is the gradient
+    of the target by the head's output at the word, times the exact change of that output. Sums over heads fall short of hiding
+    in all heads at once, by a fifth to nine tenths in the pairs of "bank". Raises NotRecomputable if the encoder can't be
+    differentiated.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:
@@ -270,23 +272,23 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
     lengths = [len(word.sentence.ids) for word in placed]
     if len(words) > 1 and (encoder.equal_lengths or max(lengths) * len(words) - sum(lengths) > PADDING):
         return [hidden_by_head(encoder, [word], [target])[0] for word, target in zip(placed, targets)]
-    found = gradients(encoder, placed, lambda states: sum(t.of(own) for t, own in zip(targets, states))[None])
+    found = gradients(encoder, placed, lambda states: sum(t.of(state) for t, state in zip(targets, states))[None])
     shares = []
-    for word, own in zip(placed, found):
+    for word, slopes in zip(placed, found):
         others = [other.positions for other in word.others]
         share = torch.zeros(len(others), encoder.n_layers, encoder.n_heads)
-        for layer, recording in enumerate(own.recordings):
+        for layer, recording in enumerate(slopes.recordings):
             change = context_changes(recording, word.positions, others)
-            share[:, layer] = torch.einsum("hpd,mhpd->mh", own.gradient[0, layer].double(), change)
+            share[:, layer] = torch.einsum("hpd,mhpd->mh", slopes.gradient[0, layer].double(), change)
         shares.append(share)
     return shares
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """What a layer's heads hand some positions with tokens hidden from them, minus what they do: (m, n_heads, p, d_head) float64.
+    """Return how hiding tokens changes a layer's context vectors at some positions: (m, n_heads, p, d_head) float64.
 
-    hidden: m groups of tokens. The weights of the others grow in proportion; of a token with all its weight on the hidden ones
-    they come from its other scores.
+    hidden: m groups of tokens. The weights on the remaining tokens grow in proportion. If a row has all its weight on hidden
+    tokens, the new weights come from the scores of the remaining tokens.
     """
     steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
     masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
@@ -294,7 +296,8 @@ def context_changes(recording: LayerRecording, positions: Sequence[int], hidden:
     if not without:
         return context.new_zeros(0, *context.shape)
     weights = torch.stack(without).softmax(dim=-1)
-    return torch.einsum("mhpn,hnd->mhpd", weights, steps[0].value) - context  # a product would copy the values m times
+    # A matrix product would copy the values m times.
+    return torch.einsum("mhpn,hnd->mhpd", weights, steps[0].value) - context
 
 
 def hidden_heads(
@@ -305,11 +308,11 @@ def hidden_heads(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
-    """The share of a way that hiding one word in each head alone moves another: (n_layers, n_heads), each head run.
+    """Hide one word in each head alone, and return the share of a way that another word moves: (n_layers, n_heads).
 
-    first: the word that moves, as in `hidden_pair`; word: the one that is hidden; way (d_model,), of `HiddenPair.ways`.
-    progress as in `Encoder.knock_out`, changed as in `hidden_pair`. What it doesn't say: shares of single heads needn't add up to
-    that of all at once. Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
+    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
+    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. Limit: shares of single heads needn't add up to the share
+    of all heads at once. Raises NotRecomputable if no word can be hidden in a head alone, TextError, ValueError.
     """
     sets = [[head] for head in encoder.all_heads]
     moved = _moved_in(encoder, encoder.placed(first), word, way, sets, progress, changed)
@@ -325,7 +328,7 @@ def _moved_in(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
-    """The share of a way that hiding one word in each set of heads moves another: (sets,)."""
+    """Hide one word in each set of heads and return the share of a way that another word moves: (sets,)."""
     encoder.check_hideable(one_head=True)
     keys = word.positions if isinstance(word, Word) else encoder.placed((first.sentence, word)).positions
     target = Along(first.positions, way)
@@ -337,13 +340,13 @@ def _moved_in(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """Through which heads one word reaches the chosen one: how far hiding it in each alone moves that, of the pair's way."""
+    """For each head, how far along the pair's way the chosen word moves if another word is hidden in this head alone."""
 
     side: int  # 0: in A, 1: in B
-    at: int  # the hidden word's number among the pair's words there
+    at: int  # the hidden word's number among the pair's words on this side
     word: Word
-    share: Tensor  # (n_layers, n_heads): NaN where it isn't known
-    exact: bool  # each head was run; else all by gradient
+    share: Tensor  # (n_layers, n_heads): NaN if unknown
+    exact: bool  # True: each head was run; False: all shares are by gradient
 
 
 def heads_of_word(
@@ -356,11 +359,11 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """The heads of one word of a pair, by how far hiding it in each alone moves the chosen word of its side.
+    """Return how far hiding one word of a pair in each head alone moves the chosen word of that side.
 
-    side: 0 for A, 1 for B; at: the word's number in `pair.words[side]`. exact=False: by gradient, as the pair has it, and
-    nothing is run; exact=True: each head by itself. progress, changed as in `hidden_heads`. Raises NotRecomputable where no word
-    can be hidden in a head alone.
+    side: 0 for A, 1 for B. at: the word's number in `pair.words[side]`. exact=False: take the pair's shares by gradient and run
+    nothing. exact=True: run each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be hidden
+    in a head alone.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
     if exact:
@@ -369,9 +372,10 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """The head of the largest share among the eight that lead by gradient, each of them run; None where no share is known.
+    """Run the eight heads that lead by gradient and return the one with the largest share; None if no share is known.
 
-    The same before all the others are run and after. Where no word can be hidden in a head alone, the first by gradient.
+    The result is the same before and after the other heads are run. If no word can be hidden in a head alone, the result is the
+    first head by gradient.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -1,4 +1,4 @@
-"""Measures of attention weights and word vectors. `MEASURES` has a record of every measure by which heads are compared."""
+"""Measure attention weights and word vectors. `MEASURES` describes every measure by which heads are compared."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between ordinary tokens, with each row scaled to sum 1, and each row's weight on special tokens.
+    """Return the weights between ordinary tokens, with each row scaled to a sum of 1, and each row's weight on special tokens.
 
     (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
     """
@@ -39,7 +39,7 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return each row's reach in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    """Return the mean distance in tokens that each row attends to: the mean of |i - j|, weighted. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
@@ -57,8 +57,8 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
 def rollout(encoding: Encoding) -> Tensor:
     """Return how attention alone would pass information through the layers: (n_layers, n, n).
 
-    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer counts as half its
-    attention, averaged over the heads, and half the identity (the residual stream).
+    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer is counted as one
+    half attention, averaged over the heads, and one half identity (the residual stream).
     (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
     """
     layers = [torch.eye(len(encoding.tokens))]
@@ -72,7 +72,7 @@ class Compared:
     """A word in the sentences A and B and, if there is one, in a control sentence of A's sense."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
-    run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages pass a cached one
+    run_removals: Callable[..., Tensor]  # `removal_effect` of the encoder; pages pass a cached version
 
     @property
     def cosine(self) -> float:
@@ -81,41 +81,41 @@ class Compared:
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return the change of the cosine of A's and the other's vectors without each head: (n_layers, n_heads)."""
+        """Return how removing each head changes the cosine of A's vector and the other side's: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of every head. Pages, their files and the notebook offer those of `MEASURES`."""
+    """A measure of every head. Pages, their files and the notebook offer the measures in `MEASURES`."""
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "": a share of the weight; "effect": a change of the cosine
     of: str  # "text": (weights (..., n, n), encoding) -> (...); "word": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
-    label: str  # its name for a reader
-    beside: tuple[str, ...] = ()  # its own name, and last that of the same measure for the control
+    label: str  # the measure's name for a reader
+    beside: tuple[str, ...] = ()  # names of the measures to show together; the last is the control's
     needs_control: bool = False
 
     @property
     def signed(self) -> bool:
-        """True if it has both signs."""
+        """True if the measure can be negative."""
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Return a word's measure and those beside it, by name: (n_layers, n_heads) each."""
+        """Return a word's measure and those to show with it, by name: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
 
 
-def _own_rows(weights: Tensor, encoding: Encoding) -> Tensor:
+def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
     return weights[..., ordinary_rows(encoding), :]
 
 
-def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function for the mean weight on the token so many places further, over the rows that have such a token."""
+def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
+    """Return a function for the mean weight on the token `offset` places further, over the rows that have such a token."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -133,7 +133,7 @@ REMOVED = (
 OF_ROWS = "Mean over the rows of the ordinary tokens."
 MEASURES = {measure.name: measure for measure in (
     Measure(
-        "entropy", "bits", "text", lambda weights, encoding: entropy(_own_rows(weights, encoding)).mean(dim=-1),
+        "entropy", "bits", "text", lambda weights, encoding: entropy(_of_ordinary(weights, encoding)).mean(dim=-1),
         f"How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally. {OF_ROWS}",
         "how widely it looks",
     ),
@@ -145,12 +145,12 @@ MEASURES = {measure.name: measure for measure in (
     ),
     Measure(
         "special tokens", "", "text",
-        lambda weights, encoding: special_share(_own_rows(weights, encoding), encoding.special).mean(dim=-1),
+        lambda weights, encoding: special_share(_of_ordinary(weights, encoding), encoding.special).mean(dim=-1),
         f"The share of the weight on special tokens. {OF_ROWS}",
         "weight on special tokens",
     ),
     *(
-        Measure(name, "", "text", _beside(offset), f"The share of the weight on {place}. {OF_ROWS}", f"weight on {place}")
+        Measure(name, "", "text", _on_token(offset), f"The share of the weight on {place}. {OF_ROWS}", f"weight on {place}")
         for name, offset, place in (
             ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
         )
@@ -168,7 +168,7 @@ MEASURES = {measure.name: measure for measure in (
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the measures, by name, that can be computed for a text with these sentences beside it ("B", "control")."""
+    """Return the measures, by name, that can be computed for a text. beside: the other sentences there are ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -177,11 +177,11 @@ def offered(beside: Collection[str]) -> dict[str, Measure]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Compute every measure of a text for heads' weights (..., n, n), by its name in `MEASURES`: (...) each."""
+    """Compute every measure of a text from heads' weights (..., n, n), keyed by the measure's name: (...) each."""
     return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:
-    """Compute `row_measures` of every head, (n_layers, n_heads) each, with one layer's maps in memory at a time."""
+    """Compute `row_measures` of every head: (n_layers, n_heads) each. Only one layer's maps are in memory at a time."""
     layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

@@ -1,4 +1,4 @@
-"""Named patterns of attention heads, each with the threshold that a head must reach to have the name.
+"""Match attention heads with named patterns. Each pattern has a threshold that a head must reach to have the name.
 
 Source: Clark et al. 2019, "What Does BERT Look At?", section 3, for the patterns; the thresholds are ours.
 """
@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's share of weight on a named pattern, 0 to 1, and the share from which it has the pattern's name."""
+    """A head's value for a named pattern, 0 to 1, and the threshold from which the head has the pattern's name."""
 
     name: str
     meaning: str
@@ -39,7 +39,7 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return how near heads' weights (..., n, n) are to each pattern, in the order of PATTERNS: (...), 0 to 1 each."""
+    """Return the value of each pattern for heads' weights (..., n, n), in the order of PATTERNS: (...), 0 to 1 each."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)

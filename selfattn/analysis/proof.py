@@ -1,4 +1,4 @@
-"""The proof recomputes every head of an encoder by the kernel, and compares it with the model's own numbers."""
+"""Recompute every head of an encoder with the kernel, and compare it with the model's own numbers."""
 
 import math
 from contextlib import ExitStack
@@ -15,16 +15,16 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
     """Compare the kernel with the model's own numbers on one text, and return a row for each head.
 
-    Columns: layer, head, and the largest absolute differences, in float32. `same_inputs`: between the weights of the kernel and
-    of the model's eager function on the recorded query and key. `separate_pass`: between the weights of the kernel and of a
-    separate eager pass (NaN if its maps would exceed the setting separate_pass_megabytes). `context`: between the contexts of
-    the kernel and of the fast attention call. `projections`: between query, key and value recomputed from the layer's input and
-    the recorded ones (NaN if the family's projections aren't known).
-    Raises NotRecomputable for an encoder that is shown only, TextError for a text that it can't read.
+    Columns: layer, head, and four largest absolute differences, in float32. `same_inputs`: between the kernel's weights and
+    those of the model's eager function on the recorded query and key. `separate_pass`: between the kernel's weights and those
+    of a separate eager pass (NaN if that pass's maps would exceed the setting separate_pass_megabytes). `context`: between the
+    kernel's context and that of the fast attention call. `projections`: between the recorded query, key and value and those
+    recomputed from the layer's input (NaN if the family's projections aren't known).
+    Raises NotRecomputable for an encoder whose heads can only be shown, TextError for a text that the encoder can't read.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:
-        # No TF32 in this block: on recent GPUs it would shorten float32's products to ten bits.
+        # No TF32 in this block: on recent GPUs it would round the factors of float32 products to ten bits.
         afterwards.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
         torch.set_float32_matmul_precision("highest")
         encoding = encoder.encode(text)

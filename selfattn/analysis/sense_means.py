@@ -1,4 +1,4 @@
-"""A word's senses as means of its last unit vectors over labelled sentences, and the way from one sense to the others."""
+"""Compute a word's senses, each as the mean of the word's last unit vectors in labelled sentences, and the way between them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.words import fold
 
-PER_SENSE = 4  # least number of rows of a sense
-WITHIN = 0.95  # a sentence fits a sense if it is nearer to the mean than this share of the labelled rows
+PER_SENSE = 4  # least number of rows for each sense
+WITHIN = 0.95  # a sentence fits a sense if its distance is at most this quantile of the labelled rows' distances
 
 
 class LabelledRow(NamedTuple):
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # on its way between the senses, as in `WayBetweenSenses`, without itself in its sense's mean
+    place: float  # as in `WayBetweenSenses`; the sentence is left out of its sense's mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,14 +36,15 @@ class SenseMeans:
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
     within: float  # the 95 % quantile of the rows' squared distances from the mean of their sense's other rows
-    rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token numbers
+    rows: dict[tuple[int, ...], LabelledRow]  # keyed by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """Return the way from a sentence's sense to the others. unit (d_model,): the word's last unit vector in the sentence.
 
-        A labelled sentence has the sense of its label, and isn't counted in its mean. Another has the sense of the nearest mean.
+        A labelled sentence has the sense of its label and is left out of that sense's mean. Any other sentence has the sense of
+        the nearest mean.
         """
-        once = len(sentence.places(self.word)) == 1  # true for every labelled row
+        once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
         if row is not None:
             index = self.senses.index(row.sense)
@@ -65,20 +66,20 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The way of a word in a sentence from its sense's mean to the mean of the other senses' means."""
+    """For a word in a sentence, the way from the mean of its sense to the mean of the other senses' means."""
 
     sense: str  # the sentence's label or, without a label, `nearest`
     nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # of the sentence along the axis: 0 at its sense's mean, 1 at the mean of the others
-    distance: float  # squared, from the sense's mean
-    fits: bool  # True for a labelled sentence, and if the distance is at most `SenseMeans.within`
+    place: float  # the sentence's place along the axis: 0 at its sense's mean, 1 at the mean of the others
+    distance: float  # squared distance from the sense's mean
+    fits: bool  # True if the sentence is labelled or the distance is at most `SenseMeans.within`
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute a word's senses from a table with the columns sentence, word, sense; rows of other words aren't read.
+    """Compute a word's senses from a table with the columns sentence, word, sense. Rows of other words are ignored.
 
-    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of its rows can be used.
+    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of the rows can be used.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -104,7 +105,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
+    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises what `sense_means` raises."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -114,7 +115,7 @@ def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
-    """Return each word's last hidden state as a unit vector, (n, d_model) float64; for a split word, the mean of its pieces."""
+    """Return each word's last hidden state (the mean of the pieces of a split word) as a unit vector: (n, d_model) float64."""
     encodings = encoder.encode_batch([word.sentence for word in words])
     vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
     return normalize(torch.stack(vectors).double(), dim=1)
@@ -127,10 +128,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return the sense of a word's sentence, and its last vector's cosines (n,) with those in the sense's labelled sentences.
+    """Return the sense of a word in a sentence, and its last vector's cosines (n,) with the labelled sentences of that sense.
 
-    rows: `rows_of` the table of `means`. units: `last_units`, or a cached one. The sentence itself is left out. Returns None if
-    it fits no sense.
+    rows: `rows_of` the table of `means`. units: `last_units`, or a cached version. The sentence itself is left out. Returns
+    None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

@@ -1,4 +1,4 @@
-"""Split a text into sentences, and draw random words, with which the effect of hiding a sentence is compared."""
+"""Split a text into sentences, and draw random words for comparison with the effect of hiding a sentence."""
 
 import math
 from collections import Counter
@@ -14,12 +14,13 @@ from selfattn.words import Span, Word
 
 Positions = tuple[int, ...]
 
-LONG, SENTENCES = 64, 3  # a long text has more tokens than this, and at least so many sentences
-DRAWS = 19  # chance passes the largest of 19 once in 20
-STEP = 1.5  # a sentence shares its draws with sentences of up to so many times fewer tokens
+LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens, and at least 3 sentences in a segment
+DRAWS = 19  # by chance, a 20th draw exceeds the largest of 19 once in 20
+STEP = 1.5  # sentences share their draws if their numbers of tokens differ by up to about this factor
 
-# A sentence ends with . ! ? or ... and the quotation marks and brackets that follow, before a blank and no lower-case letter, but
-# not after a single letter or a common short form. In Chinese and Japanese it ends with their full stops; a line break ends any.
+# A sentence ends with . ! ? or ... and the quotation marks and brackets that follow, if a blank and no lower-case letter comes
+# next, but not after a single letter or a common short form. In Chinese and Japanese a sentence ends with a full stop of these
+# scripts. A line break ends any sentence.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -32,18 +33,18 @@ class Sentence:
     """A sentence of a text and its words."""
 
     text: str
-    at: int  # its first character in its segment
+    at: int  # the index of the sentence's first character in its segment
     segment: int  # 0, or 1 in the second of two texts
     words: tuple[Word, ...]
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """The positions of its words' tokens."""
+        """The positions of the tokens of all words."""
         return tuple(position for word in self.words for position in word.positions)
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return the (start, stop) characters of each sentence, without the blanks around it."""
+    """Return the (start, stop) characters of each sentence, without leading and trailing blanks."""
     ends = [0, *(end.end() for end in END.finditer(text)), len(text)]
     parts = ((start, text[start:stop]) for start, stop in pairwise(ends))
     return [
@@ -64,18 +65,18 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True for a text of more than 64 tokens with three or more sentences in a segment: its sentences are hidden first."""
+    """Return True if a text has over 64 tokens and three or more sentences in a segment, so that sentences are hidden first."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """Return the segments with three or more sentences. With fewer, any draw would be most of the text."""
+    """Return the segments with three or more sentences. With fewer, any draw would contain most of the text."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw random words with at least as many tokens as each sentence; return all draws, and the slice of 19 for each sentence.
+    """Draw random words with at least as many tokens as each sentence. Return all draws, and each sentence's slice of 19 draws.
 
     The slice is None in a segment without levels. Sentences of similar length share their draws. The seed is fixed.
     """
@@ -89,12 +90,12 @@ def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Posit
 
 
 def _rounded(size: int) -> int:
-    """Round a number of tokens up to a step, so that sentences of similar length share it."""
+    """Round a number of tokens up to a step, so that sentences of similar length share draws."""
     return math.ceil(STEP ** math.ceil(math.log(size, STEP)))
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 draws: the positions of random words with at least `size` tokens, or of all words if there are fewer."""
+    """Return 19 draws: positions of random words that have at least `size` tokens together; of all words if too few."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

@@ -1,7 +1,7 @@
-"""Compute one head's steps for one text, from the layer's input to the head's output, each with its error.
+"""Compute one head's steps for one text, from the layer's input to the head's output, and each step's error.
 
 Each step is computed from the one before it, and only the layer's input is taken from the model. Steps are compared with the
-query, key and value that the model's attention received, its eager weights, and the context of its fast attention call.
+query, key and value that the model's attention received, the model's eager weights, and the context of its fast attention call.
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
 
@@ -21,21 +21,21 @@ RECEIVED = "what the model's attention received"
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of a head, for all tokens. Row i belongs to token i."""
+    """One step of a head's computation, for all tokens. Row i belongs to token i."""
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights
-    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are the model's
-    own_from: str  # their source, in words
+    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are those
+    own_from: str  # the source of the model's numbers, in words
 
     @property
     def error(self) -> float | None:
-        """The largest difference to the model's numbers."""
+        """The largest difference from the model's numbers."""
         return None if self.own is None else float((self.values.double() - self.own.double()).abs().max())
 
     @property
     def size(self) -> float:
-        """The largest absolute number of the step, to compare the error with."""
+        """The step's largest absolute number, for comparison with the error."""
         return float(self.values.abs().max())
 
 
@@ -56,16 +56,16 @@ class HeadSteps:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """A row for each step: step, error (largest difference to the model's), size (largest number), compared with."""
+        """A row for each step: step, error (largest difference from the model's), size (largest number), compared with."""
         rows = [(step.name, step.error, step.size, step.own_from) for step in self.steps]
         return pd.DataFrame(rows, columns=["step", "error", "size", "compared with"])
 
 
 def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> HeadSteps:
-    """Compute all steps of one head. encoding must come from this encoder.
+    """Compute all steps of one head. The encoding must come from this encoder.
 
     If the projections aren't known, the steps start at the recorded query, key and value, and `note` says so.
-    Raises NotRecomputable for an encoder that is shown only, IndexError for a layer or head that doesn't exist.
+    Raises NotRecomputable for an encoder whose heads can only be shown, IndexError for a layer or head that doesn't exist.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]

@@ -1,7 +1,7 @@
-"""Targets: differentiable numbers of a sentence's last hidden states, and their values with words hidden or heads patched.
+"""Compute targets, differentiable numbers of a sentence's last hidden states, also with words hidden or heads patched.
 
 Examples: a word's place on a way, the cosine of two sentences, a class, a word in a gap. A word is hidden from everything, as
-padding is: its attention mask is 0 in every layer, positions stay the same, and a mean over tokens leaves it out.
+padding is: the attention mask is 0 there in every layer, positions stay the same, and a mean over tokens leaves the word out.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -33,12 +33,12 @@ class Target(Protocol):
         """Compute the number from the last hidden states at the positions: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # returns the target in a sentence
+Asked = Callable[[Tokens], Any]  # a function that returns the target in a sentence
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The place of a word's last unit vector along a way: 0 at the origin, 1 a way's length further."""
+    """The place of a word's last unit vector along a way: 0 at the origin, 1 where the way's length is reached."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
@@ -52,9 +52,9 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence's vector and a constant one."""
+    """The cosine, -1 to 1, of the sentence's vector and a constant vector."""
 
-    positions: tuple[int, ...]  # whose mean is the sentence's vector
+    positions: tuple[int, ...]  # the tokens whose mean is the sentence's vector
     other: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
@@ -64,12 +64,12 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The lead of a class: its logit minus the largest other logit.
+    """The lead of a class: the class's logit minus the largest other logit.
 
-    If the classes don't exclude one another, or are a regression's scores, the target is the logit alone.
+    If a text may have several classes, or for a regression's scores, the target is the logit alone.
     """
 
-    positions: tuple[int, ...]  # every token; for a tag, those of the word
+    positions: tuple[int, ...]  # every token; for a tag, the word's tokens
     head: ClassHead
     label: int
 
@@ -84,43 +84,43 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The logarithmic probability of a token in a gap."""
+    """The log probability of a token in a gap."""
 
     positions: tuple[int, ...]  # the mask token's
     head: MaskedHead
     token: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the logarithmic probability: (..., 1, d_model) -> (...), at most 0."""
+        """Compute the log probability: (..., 1, d_model) -> (...), at most 0."""
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return the target of a class, by its name in `head.labels` or its number. Raises ValueError for an unknown class."""
+    """Return a class's target. label: the class's name in `head.labels` or its number. Raises ValueError if it is unknown."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return the target of a tag of one of the sentence's words; its logits are the mean over the word's tokens."""
+    """Return the target of one word's tag. The tag's logits are the mean over the word's tokens."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return the target of a sentence's cosine with another one. Raises TextError."""
+    """Return the target that is a sentence's cosine with another sentence. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return the target of a token id in the gap of a sentence, which must have the encoder's mask token once."""
+    """Return the target of a token id in a sentence's gap. The sentence must have the encoder's mask token exactly once."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """Return the target without these positions; possibly none are left."""
+    """Return the target without these positions; the result may have no positions."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 
@@ -132,7 +132,7 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target in copies of a sentence, each with other positions hidden from everything and other patches: (copies,).
+    """Return the target in copies of a sentence. Each copy has other hidden positions and patches: (copies,).
 
     NaN if none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total) counts
     passes. Raises TextError, and NotRecomputable if patches are given and can't be used.

@@ -12,17 +12,17 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
+PER_SENSE = 2  # if a sentence is left out, another sentence of the same sense must remain
 
 P, T = ParamSpec("P"), TypeVar("T")
-# True: a row is usable only if the encoder can run it.
+# True: a row is usable only if the encoder can run the row's sentence.
 _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Make a report over a table again if the encoder gives NaN for a text, and then reject such rows.
+    """Decorate a report over a table: if the encoder returns NaN for a text, make the report again and reject such rows.
 
-    Only the second time each text is first run alone, because that takes about as long as a report.
+    Each text is run alone only for the second report, because these runs take about as long as a report.
     """
 
     @wraps(report)
@@ -46,10 +46,10 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
-    Usable rows have `word` as `fold` spells it (in lower case) and `placed`, a PlacedWord; rejected rows have their `reason`.
-    Both keep the table's index and other columns. A word needs two senses with `per_sense` sentences each. most: the largest
-    number of rows of a word. others: the least number of other words, without punctuation, in a sentence. Raises ValueError if a
-    column is missing.
+    Usable rows have `word` as `fold` spells it (in lower case) and `placed`, a PlacedWord; rejected rows have a `reason`. Both
+    keep the table's index and its other columns. A word needs two senses with `per_sense` sentences each. most: the largest
+    number of rows for a word. others: the least number of other words, without punctuation, in a sentence. Raises ValueError if
+    a column is missing.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
@@ -113,9 +113,9 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
     key = (fold(" ".join(sentence.split())), fold(word.strip()))
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
-    beside = [word for word in places[0].others if not word.is_punctuation]
-    if len(beside) < others:
-        raise TextError(f"Words beside {word!r} in the sentence: {len(beside)}; at least {others} are needed.")
+    found = [word for word in places[0].others if not word.is_punctuation]
+    if len(found) < others:
+        raise TextError(f"Words beside {word!r} in the sentence: {len(found)}; at least {others} are needed.")
     if _run_each.get():
         encoder.encode(places[0].sentence)
     seen.add(key)
@@ -123,7 +123,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Return reasons for the rows of senses with too few sentences, and of words with a single sense left, by index label."""
+    """Return reasons, by index label, for rows whose sense has too few sentences or whose word has only one sense left."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -139,7 +139,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return reasons for the rows beyond the first `most` of a word, equally many of each sense, by index label."""
+    """Return reasons, by index label, for the rows beyond a word's first `most`, which are shared equally among its senses."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

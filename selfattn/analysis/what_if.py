@@ -1,6 +1,6 @@
-"""Compute a real head with a change: without scaling, with a causal mask, a temperature, even weights, or another masking.
+"""Compute a real head with a change: without scaling, with a causal mask, a temperature, equal weights, or another masking.
 
-Each change gives an AttentionTrace of the kernel, to compare with the head's own.
+Each change returns an AttentionTrace of the kernel, to compare with the unchanged head's trace.
 """
 
 import math
@@ -24,14 +24,14 @@ def change(
 ) -> AttentionTrace:
     """Compute the head (n, d_head) with all of these changes.
 
-    scaling=False leaves the scores unscaled; the family's terms (`trace.terms`) stay. causal=True hides the tokens after each
-    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more even, below 1 sharper.
+    scaling=False leaves the scores unscaled; the family's terms (`trace.terms`) stay. causal=True hides later tokens from each
+    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more equal, below 1 sharper.
     uniform=True gives the same weight to every token that may be attended to. Raises ValueError for a temperature of 0 or less.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
     if (scaling, causal, temperature, uniform) == (True, False, 1.0, False):
-        return trace  # computing it again could change the last digit
+        return trace  # a new computation could change the last digit
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))
@@ -71,8 +71,9 @@ class Masking:
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     """Hide the tokens where `allowed` (n, n) is False, on a real head, in four ways.
 
-    Add minus infinity to the scaled scores, as the kernel does; multiply the *scores* by 0 (e^0 = 1: the token still counts);
-    multiply the weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
+    Add minus infinity to the scaled scores, as the kernel does. Multiply the *scores* by 0 (e^0 = 1: the token still counts).
+    Multiply the weights by 0 (rows no longer sum to 1). Multiply the weights by 0 and divide each row by its sum (equal to the
+    first way).
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

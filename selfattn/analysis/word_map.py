@@ -1,6 +1,6 @@
-"""One head's map between the words of a text (or its word pieces), complete, in part or in bins.
+"""Compute one head's map between the words of a text (or its word pieces), complete, in part or in bins.
 
-Nothing is left out silently: a map has the weight that was hidden and the number of rows of one cell.
+Nothing is left out silently: a map states the weight that was left out and how many rows one cell stands for.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,19 +15,19 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, between_groups, to_groups, token_groups
 
-MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
+MOST = 256  # largest number of rows in a picture; longer maps are drawn in bins
 
 
 class Places(NamedTuple):
     """The labels along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: words as they are spelled (unknown ones marked), and tokens that belong to no word
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
+    labels: tuple[str, ...]  # m: words as spelled in the text (unknown words marked), and tokens that belong to no word
+    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m: True for a special token
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return the words of a text (or the given ones) and the tokens that belong to no word; words=False: every token."""
+    """Return a text's words (or the given words) and the tokens that belong to no word; with words=False, every token."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -42,12 +42,12 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 class WordMap:
     """One head's weights between words or word pieces. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, its first and last
+    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, the bin's first and last
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
-    special: tuple[bool, ...]  # m: True for a special token; for a bin, if all of it is special
+    special: tuple[bool, ...]  # m: True for a special token, and for a bin with only special tokens
     matrix: Tensor  # (m, m)
-    hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if they are left out
-    step: int = 1  # rows and columns of the complete map in one cell
+    hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if these are left out
+    step: int = 1  # number of rows and of columns of the complete map that one cell stands for
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
         """Return the rows of these tokens that are in the map, in order."""
@@ -66,7 +66,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Return the map in at most `most` rows. A cell is the number with the largest absolute value of its block."""
+        """Return the map with at most `most` rows. A cell is the number in its block with the largest absolute value."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -87,39 +87,40 @@ class WordMap:
 def word_map(
     encoding: Encoding, weights: Tensor, *, words: bool | Sequence[Word] = True, special: bool = True
 ) -> WordMap:
-    """Return the map of one head's weights (n, n) between the words of a text, or given words; words=False: its word pieces.
+    """Return the map of one head's weights (n, n) between a text's words, or given words; words=False: between its word pieces.
 
-    A weight to a split word is the sum over its pieces, one from it the mean, so rows still sum to 1 (Clark et al. 2019, section
-    4.1). special=False leaves out special tokens and scales each row up to sum 1; `hidden` has the mean weight left out.
+    A weight to a split word is the sum over the word's pieces; a weight from a split word is the mean over them. Rows therefore
+    still sum to 1 (Clark et al. 2019, section 4.1). special=False leaves out special tokens and scales each row up to sum 1;
+    `hidden` then has the mean weight that was left out.
     """
     labels, groups, is_special = places(encoding, words=words)
     matrix = between_groups(weights, groups, groups) if words else weights
-    whole = WordMap(labels=labels, groups=groups, special=is_special, matrix=matrix)
+    complete = WordMap(labels=labels, groups=groups, special=is_special, matrix=matrix)
     if special or all(is_special):
-        return whole
+        return complete
     ordinary, hidden = hide_special(matrix, is_special)
-    kept = whole.part([row for row, out in enumerate(is_special) if not out])
+    kept = complete.part([row for row, out in enumerate(is_special) if not out])
     return replace(kept, matrix=ordinary, hidden=float(hidden.mean()))
 
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """One word's weights to words and special tokens in every head."""
+    """One word's weights to all words and special tokens in every head."""
 
     labels: tuple[str, ...]  # m, in the order of the text
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
+    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m
     others: tuple[
         int | None, ...
     ]  # m: the number among `PlacedWord.others`; None for the word itself and special tokens
-    chosen: int  # which of the m is the word itself
-    weights: Tensor  # (n_layers, n_heads, m): to a split word the sum, from it the mean over its pieces
+    chosen: int  # the index, among the m, of the word itself
+    weights: Tensor  # (n_layers, n_heads, m): to a split word, the sum over its pieces; from a split word, the mean
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """Return one word's row of every head, by words. If nothing is left out, a row sums to 1.
+    """Return one word's row of every head, with a weight for each word. If nothing is left out, a row sums to 1.
 
-    keep: the other words to include, by their numbers among `word.others`; None: all. Special tokens and the word itself are
+    keep: the numbers, among `word.others`, of the other words to include; None: all. Special tokens and the word itself are
     always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}

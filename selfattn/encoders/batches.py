@@ -7,19 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens of a pass
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens in one pass
 COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 
 def tokens_a_pass(device: str) -> int:
-    """Return the number of padded tokens of a pass on a device ("cpu", "cuda:0" ...)."""
+    """Return how many padded tokens one pass may have on a device ("cpu", "cuda:0" ...)."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches of items of similar length, about `limit` padded tokens each. equal: only items of one length together.
+    """Yield batches of items of similar length, with about `limit` padded tokens each. equal: put only equal lengths together.
 
-    The longest come first, so that later batches fit into the same memory.
+    The longest items come first, so that later batches fit into the same memory.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run copies of a sentence of n tokens in passes, and return a result for each. A pass that lacks memory runs in halves."""
+    """Run copies of a sentence of n tokens in passes, and return each result. A pass that lacks memory is run in halves."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

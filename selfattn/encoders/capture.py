@@ -1,9 +1,9 @@
 """Record each layer's query, key, value and mask during the model's normal pass; `Patch` and `Hide` change that pass.
 
-transformers calls a registered function in each layer. Ours calls `sdpa` unchanged and hands the pass's recorder that layer's
-query, key, value, mask and scale, after biases and rotary positions. Families that never ask for a function have hooks instead
-(`hooks.py`). A ContextVar holds the recorder, so passes of other threads can't disturb it. The recorder counts calls to know
-the layer, because several families give their attention modules no index.
+transformers calls a registered function in each layer. Our function calls `sdpa` unchanged and passes the layer's query, key,
+value, mask and scale to the recorder, after biases and rotary positions. Families that never call a registered function have
+hooks instead (`hooks.py`). A ContextVar holds the recorder, so passes of other threads can't disturb it. The recorder counts
+calls to know the layer, because several families give their attention modules no index.
 
 A `Patch` replaces a head's output; a `Hide` hides tokens from others, by the mask.
 """
@@ -31,7 +31,7 @@ IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
 
 class Head(NamedTuple):
-    """One attention head; both numbers count from 0. Its name in labels and files: "L3 H7"."""
+    """One attention head; both numbers count from 0. In labels and files its name is "L3 H7"."""
 
     layer: int
     head: int
@@ -57,20 +57,20 @@ class Patch:
     layer: int
     head: int
     positions: tuple[int, ...] | None  # None: every position
-    value: Tensor = field(repr=False)  # (d_head,), the same at each position, or (len(positions), d_head)
+    value: Tensor = field(repr=False)  # (d_head,) for the same value at each position, or (len(positions), d_head)
 
 
 @dataclass(frozen=True, eq=False)
 class Hide:
     """Hide tokens from others: minus infinity is added to their scaled scores, as for padding. `Encoder.encode` checks it.
 
-    Only these queries' rows change: other tokens still pass on what they took from the hidden ones.
+    Only these queries' rows change: other tokens still pass on what they read from the hidden tokens.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
     (attention knockout).
     """
 
-    queries: tuple[int, ...]  # positions: from these ...
-    keys: tuple[int, ...]  # ... these are hidden
+    queries: tuple[int, ...]  # the positions that can't attend to the keys
+    keys: tuple[int, ...]  # the positions that are hidden from the queries
     heads: Collection[Head] | None = None  # None: in every head of every layer
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Hide:
 
 
 def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
-    """Refuse patches that don't fit an encoder of this shape, a text of n tokens, or one another. Raises ValueError."""
+    """Raise ValueError for patches that don't fit an encoder of this shape or a text of n tokens, or that overlap."""
     taken = set()
     for patch in patches:
         name, at = Head(patch.layer, patch.head), patch.positions
@@ -110,7 +110,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Refuse heads and positions that don't exist. Padding may be a key only. Raises ValueError."""
+    """Raise ValueError for heads and positions that don't exist. Padding may be a key but not a query."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
@@ -132,25 +132,25 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 class LayerRecording:
     """One layer's attention in one pass: its inputs and its context, on the model's device and in its dtype."""
 
-    module: nn.Module  # the layer's own attention module
+    module: nn.Module  # the layer's attention module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
     mask: Tensor | None  # bool or float, broadcasts to (batch, n_heads, n, n); includes hidden tokens
     terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores; empty in most families
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): enters W_O, with patches
-    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty for the interface
+    context: Tensor  # (batch, n, n_heads, d_head): the input of W_O, with patches
+    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty if not hooked
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
-        """Return the recording of one sentence of the batch, cut to its first n tokens; batch becomes 1."""
+        """Return the recording of one sentence of the batch, cut to the sentence's first n tokens; its batch size is 1."""
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
-        if batch > 1:  # a view would keep the whole batch alive
+        if batch > 1:  # a view would keep the complete batch in memory
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
         mask = None if self.mask is None else of_sentence(self.mask, index, n)
-        if mask is not None and mask.dtype == torch.bool and mask.all():  # it hides nothing
+        if mask is not None and mask.dtype == torch.bool and mask.all():  # the mask hides nothing
             mask = None
         return replace(
             self, query=query, key=key, value=value, mask=mask, terms=tuple(term.sentence(index, n) for term in self.terms),
@@ -158,14 +158,14 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Return the kernel's mask: (n_heads or 1, n_rows or 1, n) on the CPU, bool, or float32 if it adds other numbers."""
+        """Return the kernel's mask: (n_heads or 1, n_rows or 1, n) on the CPU; bool, or float32 if it adds finite numbers."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
         if mask.dtype == torch.bool:
             return mask
         lowest = torch.finfo(mask.dtype).min
-        # Families that add the dtype's lowest number mean "may not attend".
+        # If a family adds the dtype's lowest number, the query may not attend.
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
@@ -173,7 +173,7 @@ class LayerRecording:
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Compute the weights of `trace`, without rounding the other steps to float32."""
+        """Compute only the weights of `trace`, which saves the rounding of the other steps."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
@@ -189,12 +189,12 @@ class LayerRecording:
 
 
 class Recorder:
-    """Records one forward pass, layer by layer, and replaces heads' contexts and hides tokens in it.
+    """Records one forward pass, layer by layer. It can also replace heads' contexts and hide tokens in that pass.
 
-    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: gradients
-    with respect to the recorded contexts are possible. joins: the layers at which copies of the batch's only sentence join it
-    (`joining.py`), in order. narrow: the last layer, and the positions that go on after its attention. after: the copies join
-    after their layers, because they differ there only at those positions.
+    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: make
+    gradients with respect to the recorded contexts possible. joins: the layers, in order, at which copies of the batch's only
+    sentence join the batch (`joining.py`). narrow: the number of the last layer, and the positions that continue after that
+    layer's attention. after: copies join after their first changed layer, where they differ only at the positions of `narrow`.
     """
 
     def __init__(
@@ -209,12 +209,12 @@ class Recorder:
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
-        self.pending: dict[str, object] = {}  # what the hooks of the current layer have recorded
+        self.pending: dict[str, object] = {}  # values that the current layer's hooks have recorded
         self.keep = keep
         self._differentiable = differentiable
         self.joins, self.after = joins, after
-        self.first = 0  # the number in the batch of the first copy that runs now
-        self.read: Tensor | None = None  # the unchanged sentence's input of this layer (1, n, d_model)
+        self.first = 0  # the place in the batch of the first copy that is running
+        self.read: Tensor | None = None  # this layer's input for the unchanged sentence (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
         self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
         self._patches = [(row, patch) for row, of_row in enumerate(patches) for patch in of_row]
@@ -235,7 +235,7 @@ class Recorder:
         ]
         if not here:
             return mask
-        heads = 1 if all(hide.heads is None for _, hide in here) else n_heads  # one mask for all
+        heads = 1 if all(hide.heads is None for _, hide in here) else n_heads  # 1: all heads share a mask
         edges = [(row, *edge) for row, hide in here for edge in hide.edges(layer, heads)]
         may = torch.ones(batch, heads, n, n, dtype=torch.bool, device=device)
         may[tuple(torch.tensor(edges, device=device).T)] = False
@@ -245,7 +245,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record one layer's context (batch, n, n_heads, d_head), and return it with patches. inputs: LayerRecording's others."""
+        """Record one layer's context (batch, n, n_heads, d_head) and return it with patches. inputs: LayerRecording's rest."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -266,7 +266,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder, which every layer's attention finds during this call only."""
+    """Run the model with a recorder. Every layer's attention can reach the recorder during this call only."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -274,11 +274,11 @@ def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | Non
         _recorder.reset(token)
 
 
-current_recorder = _recorder.get  # returns the recorder of this thread's pass, or None outside of `run`
+current_recorder = _recorder.get  # returns the recorder of the pass in this thread, or None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """Return the context with a layer's patches (sentence of the batch, patch), in one write, which is faster."""
+    """Return the context with one layer's patches, set in one write for speed. patches: (row in the batch, patch) each."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -292,7 +292,7 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention by transformers' `sdpa`, and pass its inputs and its context to the recorder."""
+    """Compute attention by transformers' `sdpa`, and pass the inputs and the context to the recorder."""
     # Always pass is_causal: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
@@ -316,7 +316,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention by the family's own slow function, which returns weights, with the recorder's hidden tokens."""
+    """Compute attention by the family's slow function, which returns weights; hide the recorder's hidden tokens."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -325,7 +325,7 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return the mask as numbers to add, for the families' slow functions: False becomes the dtype's lowest number."""
+    """Convert a mask to numbers to add, as the families' slow functions expect: False becomes the dtype's lowest number."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)

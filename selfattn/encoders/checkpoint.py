@@ -1,7 +1,7 @@
 """Check a folder before transformers reads it, and compute the digests that identify it.
 
 The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
-transformers would follow some keys of a config to other files or to the Hub, so those are refused first.
+transformers would follow some keys of a config to other files or to the Hub, so such keys are refused first.
 """
 
 import errno
@@ -20,32 +20,32 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
-# Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
+# Keys that lead transformers to other weights, other files, code from the Hub, or another model.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
-BLOCK = 2**24  # bytes to digest at once; after each block the thread waits for the interpreter's lock
-ADAPTER = "adapter_config.json"  # PEFT's
+BLOCK = 2**24  # bytes to digest at a time; after each block the thread waits for the interpreter's lock
+ADAPTER = "adapter_config.json"  # written by PEFT
 READ = (".json", ".txt", ".model", ".jinja")  # suffixes of configuration and tokeniser files
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# A tokeniser needs one of these; the family decides which.
+# A tokeniser needs one of these files; the family decides which one.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-# Beside config.json, the weights and the modules' folders, these files decide an encoder's numbers.
+# In addition to config.json, the weights and the modules' folders, these files determine an encoder's numbers.
 DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
 )  # fmt: skip
-NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that decide no number
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that change no number
 PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
-MOST_LINKS = 40  # on the way to a file, as in the system itself
-BYTES = "ByT5Tokenizer"  # needs no vocabulary; the load refuses it, because it isn't fast
+MOST_LINKS = 40  # links to follow to a file; the system has the same limit
+BYTES = "ByT5Tokenizer"  # needs no vocabulary, and is refused later because it isn't a fast tokeniser
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Refuse a folder that can't be an encoder, or leads to other files or code. base: the operator's. Raises LoadError."""
+    """Raise LoadError for a folder that can't be an encoder or leads to other files or code. base: the operator's folder."""
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -79,11 +79,11 @@ def _refuse_adapter(file: Path) -> NoReturn:
 
 
 def _check_file(path: Path) -> None:
-    """Refuse pipes, sockets, devices, and parts of a distributed checkpoint."""
+    """Raise LoadError for pipes, sockets, devices, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:  # a dangling link, as in a cache that holds a model in part
+        except FileNotFoundError:  # a dangling link, as in a cache that has only part of a model
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -93,7 +93,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_links(folder: Path) -> None:
-    """Refuse links that lead out of the folder."""
+    """Raise LoadError for links that lead out of the folder."""
     for path in folder.rglob("*"):
         with reading(path):
             inside = path.resolve().is_relative_to(folder)
@@ -104,7 +104,7 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Refuse keys, at any depth, that lead away from this folder."""
+    """Raise LoadError for keys, at any depth, that lead away from this folder."""
     inner: list = [{**config, "label2id": None}]  # label2id's keys are the classes' names
     while inner:
         part = inner.pop()
@@ -129,12 +129,12 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse a tokeniser class that isn't transformers' own, keys that lead to other files, and a missing vocabulary."""
+    """Raise LoadError for a class that isn't a transformers tokeniser, keys that lead to other files, or no vocabulary."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
-    if strange or leading:  # transformers takes any class of its own by this name, models too
+    if strange or leading:  # transformers accepts any of its classes here, even models
         what = f"tokenizer_class is {str(strange[0])[:80]!r}, which is no tokeniser" if strange else ""
         raise LoadError(
             f"{folder.name}/tokenizer_config.json isn't taken: {what or f'{leading[0]} leads to another file'}. Save the "
@@ -148,7 +148,7 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files that transformers would read, in order. A single file wins over an index of several."""
+    """Return the safetensors files that transformers would read, in order. A single file has priority over an index."""
     single, index = folder / f"model{WEIGHTS}", folder / f"model{WEIGHTS}.index.json"
     if single.is_file():
         return [single]
@@ -159,7 +159,7 @@ def weight_files(folder: Path) -> list[Path]:
         raise LoadError(f"{folder.name}/{index.name} names no weights files. Download it again.")
     names = sorted(set(shards.values()))
     for name in names:
-        # transformers would load a file of another name as a pickle.
+        # transformers would load a file without this suffix as a pickle.
         if Path(name).name != name or not name.endswith(WEIGHTS) or not (folder / name).is_file():
             raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download it again.")
     return [folder / name for name in names]
@@ -172,9 +172,9 @@ def weights_digest(folder: Path) -> str:
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return the sha256 of the configuration: of config.json's values without NOTES, and of DECIDING and the modules' files.
+    """Return the sha256 of the configuration: config.json's values without NOTES, the files in DECIDING and the modules' files.
 
-    files: the folder's `file_digests`. Saving again may change the digest, by new keys or another layout of the tokeniser.
+    files: the folder's `file_digests`. Saving a model again may change the digest, by new keys or another tokeniser layout.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -182,7 +182,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each file of configuration, vocabulary, weights and modules, by its path from the folder."""
+    """Return the sha256 of each file of configuration, vocabulary, weights and modules, keyed by its path in the folder."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -196,13 +196,13 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return the folder with sentence-transformers' modules.json: the model's, or before version 2 that of 0_Transformer."""
+    """Return the folder with sentence-transformers' modules.json: the model's folder or, before version 2, its parent."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """Return modules.json, the settings file beside it, and config.json of each module except the model."""
+    """Return modules.json, the settings file in the same folder, and config.json of each module except the model."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", of=list)
@@ -218,7 +218,8 @@ def _module_files(folder: Path) -> list[Path]:
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
     """Raise LoadError if the folder or its files change inside the `with`, or differ from the digests `expected`.
 
-    The state of each file and of each link on the way to it is compared, so a file that was replaced and put back is noticed too.
+    The state of each file, and of each link that leads to the file, is compared. A file that was replaced and put back is
+    therefore noticed too.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -227,7 +228,7 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
     failure = None
     try:
         yield
-    except LoadError as error:  # perhaps about a file that was away for a moment
+    except LoadError as error:  # perhaps about a file that was missing for a moment
         failure = error
     if _states(folder) != before:
         raise LoadError(f"{folder.name} changed while it was read. Load it again.")
@@ -259,17 +260,17 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Return numbers that differ between two versions of a file, because only the system can set ctime."""
+    """Return numbers that differ between any two versions of a file: only the system can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-_digests: dict[tuple, str] = {}  # by the state of a file
+_digests: dict[tuple, str] = {}  # the sha256 by a file's state
 
 
 def file_digest(path: Path) -> str:
-    """Return the sha256 of a file, computed once for each version of it. Raises LoadError."""
+    """Return the sha256 of a file, which is computed once for each version of the file. Raises LoadError."""
     with open_plain(path) as file, reading(path):
-        state = _state(os.fstat(file.fileno()))  # of the open file, because a link to it may have changed
+        state = _state(os.fstat(file.fileno()))  # the open file's state, because a link to the file may have changed
         if state not in _digests:
             digest = hashlib.sha256()
             while block := file.read(BLOCK):

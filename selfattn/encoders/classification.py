@@ -1,4 +1,4 @@
-"""Classification heads of a checkpoint: classes or scores of a text, and tags of each token.
+"""Load a checkpoint's classification head, which computes classes or scores of a text, or tags of each token.
 
 Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
@@ -22,36 +22,36 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Largest difference from the complete model's logits, as a share of the largest logit or of 1.
+# Largest allowed difference from the complete model's logits, as a share of the largest logit, or of 1 if that is larger.
 LOGITS = PARITY | {"float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Computes a logit for each class, or for a regression a score for each output, from a sentence's last hidden states."""
+    """Computes a logit for each class (for a regression, a score for each output) from a sentence's last hidden states."""
 
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # the folder's id2label; equal ones get their number: "GOOD (class 1)", "GOOD (class 2)"
+    labels: tuple[str, ...]  # the folder's id2label; equal names get a number: "GOOD (class 1)", "GOOD (class 2)"
     activation: str  # in transformers' pipeline: "softmax", "sigmoid" (each class alone), "" (regression)
-    _model: nn.Module  # the complete model with its encoder replaced by the identity
-    sigmoid: bool = False  # CrossEncoder.predict of sentence-transformers gives a score's sigmoid
+    _model: nn.Module  # the complete model, in which the identity replaces the encoder
+    sigmoid: bool = False  # True if CrossEncoder.predict of sentence-transformers returns the score's sigmoid
 
     @property
     def exclusive(self) -> bool:
-        """True if a text has exactly one of the classes."""
+        """True if a text belongs to exactly one class."""
         return self.activation == "softmax"
 
     @property
     def unit(self) -> str:
-        """Its answers' unit: "probability", or "score" for a regression."""
+        """The unit of the answers: "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute logits from last hidden states, the first token's first: (..., p, d_model) -> (..., n_labels), differentiable.
+        """Compute differentiable logits from last hidden states, first token first: (..., p, d_model) -> (..., n_labels).
 
-        Pass no states of hidden tokens, as a mean over tokens leaves out padding. Raises NotFinite.
+        Don't pass the states of hidden tokens: a mean over tokens leaves them out, as it does padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -66,9 +66,9 @@ class ClassHead:
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return the number of the class with this name or number (an int, or digits that are no class's name), from 0.
+        """Return a class's number, from 0. label: its name, or its number (an int, or digits that aren't a class's name).
 
-        Letter case counts only if two names differ in nothing else. Raises ValueError.
+        Letter case matters only if two names differ in nothing else. Raises ValueError.
         """
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
@@ -87,7 +87,7 @@ class TagHead(ClassHead):
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute logits from last hidden states of a word's tokens, as their mean: (..., p, d_model) -> (..., n_labels)."""
+        """Compute the mean logits over a word's tokens from their last hidden states: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:
-    """Load the token-classification head, and compare it likewise. Raises NoHead."""
+    """Load the token-classification head as `load_class_head` does. Raises NoHead."""
     return _load(encoder, TagHead, "softmax")
 
 
@@ -132,7 +132,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         most = float((logits - expected).abs().max() / expected.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
-    except Exception as error:  # a class that takes more than states
+    except Exception as error:  # a class that needs more inputs than states
         if is_out_of_memory(error):
             raise
         raise NoHead(f"{encoder.title}'s {kind.kind} doesn't read last hidden states alone: {brief(error)}") from None
@@ -145,7 +145,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """Return the different names of the classes. Raises NoHead if id2label doesn't count from 0 without gaps."""
+    """Return the classes' names, made distinct. Raises NoHead if id2label doesn't count from 0 without gaps."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -154,7 +154,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
             f"{', '.join(map(str, numbers))[:80]}; expected 0 to {len(named) - 1}, one for each logit. Correct id2label."
         )
     labels = [str(label).strip() for _, label in named]
-    while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be a name as well
+    while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be a class's name
         labels = [f"{label} (class {at})" if label in repeated else label for at, label in enumerate(labels)]
     return tuple(labels)
 

@@ -1,4 +1,4 @@
-"""A pretrained encoder: runs texts, hides tokens, replaces or removes heads' outputs, and gives the model's own weights."""
+"""A pretrained encoder: runs texts, hides tokens, replaces or removes heads' outputs, and returns the model's own weights."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # share of the largest number that rounding explains
+JOINED = 1e-5  # largest difference that rounding explains, as a share of the largest number
 
 
 def silent(done: int, total: int) -> None:
@@ -32,19 +32,19 @@ def silent(done: int, total: int) -> None:
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """Return a progress callback for one of two equal parts of the work."""
+    """Return a progress callback for one of two equal halves of the work. half: 0 or 1."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
 def followed(items: Collection, progress: Progress) -> Iterator:
-    """Yield each item; call progress when the work on it is done."""
+    """Yield each item, and call progress after the work on the item."""
     for done, item in enumerate(items, start=1):
         yield item
         progress(done, len(items))
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence with changes to make while it runs."""
+    """A copy of a word's sentence, with changes to make while the copy runs."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -52,7 +52,7 @@ class Copy(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The first layer with a change; 0 without any."""
+        """The first layer with a change; 0 if there is no change."""
         layers = [patch.layer for patch in self.patches]
         for hide in self.hidden:
             layers += [0] if hide.heads is None else [head.layer for head in hide.heads]
@@ -69,20 +69,20 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    # Reasons are measured at load (parity.py). "" means that it is possible.
-    reason: str = ""  # why its attention can't be recomputed
+    # Reasons are measured at load (parity.py). "" means that the operation is possible.
+    reason: str = ""  # why the attention can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
     one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
-    digest: str = ""  # sha256 of the weights; "" for random ones
+    digest: str = ""  # sha256 of the weights; "" for random weights
     configuration: str = ""  # `checkpoint.configuration_digest`
-    note: str = ""  # for a visitor ("the encoder half of T5")
-    equal_lengths: bool = False  # padding changes its numbers (measured at load): only texts of one length share a pass
-    around: Callable[[int], AbstractContextManager] = nullcontext  # around each pass; gets tokens x layers x d_model
+    note: str = ""  # a note for visitors ("the encoder half of T5")
+    equal_lengths: bool = False  # padding changes the numbers (measured at load): only equal lengths share a pass
+    around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass; argument: tokens x layers x d_model
 
     @cached_property
     def content(self) -> str:
-        """The sha256 of weights, configuration, tokeniser and modules: equal for a copy, on any device, in any precision."""
+        """The sha256 of weights, configuration, tokeniser and modules: the same for a copy, on any device, in any precision."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Encoder(TextReader):
         text: a string, or `tokenize`'s result. pair: a second segment. pad_to: pad to this many tokens, and keep the padding.
         patches: heads' outputs to replace. hidden: tokens to hide from others. The Encoding keeps both.
         Raises TextError for a text that is empty, too long, not valid Unicode, or gives NaN or infinity; ValueError for patches
-        or hidden tokens that don't fit; NotRecomputable if the encoder allows none.
+        or hidden tokens that don't fit; NotRecomputable if the encoder doesn't allow such changes.
         """
         tokens = self.tokenize(text, pair)
         if pad_to is not None:
@@ -124,10 +124,10 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts, those of similar length in one padded pass, and cut each to its own length afterwards.
+        """Run several texts, with those of similar length in one padded pass, and cut each result to the length of its text.
 
         patches, hidden: one collection for each text, as in `encode`. For a second segment, pass `tokenize`'s result.
-        Raises as `encode` does, and TypeError for one string instead of a list.
+        Raises what `encode` raises, and TypeError for one string instead of a list.
         """
         if isinstance(texts, str):
             raise TypeError(
@@ -147,7 +147,7 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the word's sentence as an unchanged Encoding; run it only if it isn't one yet."""
+        """Return the word's sentence as an unchanged Encoding; run the sentence only if it isn't such an Encoding yet."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
@@ -162,9 +162,9 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """Run the model with its slow attention, and return its output with hidden states and, with `weights`, attention weights.
+        """Run the model with its slow attention. Its output has hidden states and, with `weights`, attention weights.
 
-        hidden: one collection for each text. The weights of a long text take much memory.
+        hidden: one collection for each text. The weights of a long text need much memory.
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -187,12 +187,13 @@ class Encoder(TextReader):
         progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
-        """Return the last hidden state at `position` without each head in turn: (n_layers, n_heads, d_model).
+        """Remove each head in turn and return the last hidden state at `position`: (n_layers, n_heads, d_model).
 
-        A head is removed at every position: its output is zero, or with how="mean" its mean over the sentence. position: an
-        int, several for a split word (their mean), or a word that occurs once; positions count through both segments. heads:
-        those to remove, one at a time, or a tuple of them together: (len(heads), d_model). progress(done, total) is called
-        after each pass. pair: as in `encode`. Raises NotRecomputable if heads can't be removed.
+        A head is removed at every position: its output becomes zero or, with how="mean", the output's mean over the sentence.
+        position: an int, several for a split word (the result is their mean), or a word that occurs once; positions count
+        through both segments. heads: the heads to remove, one at a time; a tuple of heads is removed together. The result is
+        then (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`. Raises
+        NotRecomputable if heads can't be removed.
         (Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2)
         """
         if how not in ("zero", "mean"):
@@ -216,11 +217,11 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """Return the last hidden state at `position` with each of `words` hidden from it in turn: (len(words), d_model).
+        """Hide each of `words` from `position` in turn and return the last hidden state there: (len(words), d_model).
 
         position and each word: an int, several for a split word (hidden together), or a word that occurs once. heads: for each
-        word the heads to hide it in, None for all. progress, pair: as in `knock_out`. Limit: other tokens still pass on what
-        they took from the hidden word. Raises as `encode` does, and IndexError for positions outside the text.
+        word, the heads in which it is hidden; None for all. progress, pair: as in `knock_out`. Limit: other tokens still pass
+        on what they read from the hidden word. Raises what `encode` raises, and IndexError for positions outside the text.
         (Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5)
         """
         word = self.placed((text, position, pair))
@@ -241,11 +242,11 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Return the word's last hidden state in copies of its sentence, each with other changes: (copies, d_model).
+        """Return a word's last hidden state in copies of its sentence that have different changes: (copies, d_model).
 
         patches, hidden: one collection for each copy. layers: return the states before each layer too, (copies, n_layers + 1,
-        d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens, from their first changed layer on if
-        the encoder allows it.
+        d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens. If the encoder allows it, each copy
+        starts only at its first changed layer.
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -269,7 +270,7 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Return words' last hidden states in copies of their sentences, in one padded pass, unchecked: (copies, d_model).
+        """Run copies of words' sentences in one padded pass; return the words' last states, unchecked: (copies, d_model).
 
         layers: as in `changed_vectors`.
         """
@@ -286,20 +287,20 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Return a word's last states in copies that join its sentence's pass at these layers, in order: (copies, p, d_model)."""
-        word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence first
+        """Return a word's last states in copies that join the pass at the layers `joins`, in order: (copies, p, d_model)."""
+        word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
             patches, hidden = [copy.patches for copy in each], [copy.hidden for copy in each]
             only = (self.n_layers - 1, rows) if narrow else None
-            after = narrow and not any(patches) and all({*h.queries} <= {*rows} for own in hidden for h in own)
+            after = narrow and not any(patches) and all({*h.queries} <= {*rows} for some in hidden for h in some)
             recorder = Recorder(patches, keep=False, hidden=hidden, joins=joins, narrow=only, after=after)
             last = run(self.model, self.inputs([word.sentence]), recorder).last_hidden_state
             return last[1:, slice(None) if narrow else rows].float().cpu()
 
     @cached_property
     def joinable(self) -> bool:
-        """True if copies may join a pass at later layers (tried once). Never in lower precisions, which round by the batch."""
+        """True if copies may join a pass at later layers (tested once). False in low precision, which rounds by the batch."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:
             return False
@@ -308,31 +309,31 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if only the word's rows need to go on after the last layer's attention (tried once). Needs `joinable`."""
+        """True if only the word's rows need to continue after the last layer's attention (tested once). Needs `joinable`."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
         encoding, layers = self.encode(SAMPLE), range(self.n_layers)
         every = tuple(range(len(encoding.ids)))
         word, zero = PlacedWord(encoding, (1, 3) if narrow else every), torch.zeros(self.d_head)
-        tried = [[Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]]
+        tests = [[Copy(word, [Patch(layer, 0, every, zero)] if self.patchable else ()) for layer in layers]]
         if narrow and not (self.hide_reason or self.one_head_reason):
-            tried.append([Copy(word, (), [Hide(word.positions, (2,), [Head(layer, 0)])]) for layer in layers])
-        for copies in tried:
+            tests.append([Copy(word, (), [Hide(word.positions, (2,), [Head(layer, 0)])]) for layer in layers])
+        for copies in tests:
             try:
                 joined = self._joined(copies, layers, narrow).mean(dim=1)
             except Exception as error:
                 if is_out_of_memory(error):
                     raise
                 return False
-            own = self.in_copies(copies)
-            alike = joined.shape == own.shape
-            if not (alike and float((joined - own).abs().max()) <= JOINED * float(own.abs().max())):
+            separate = self.in_copies(copies)
+            alike = joined.shape == separate.shape
+            if not (alike and float((joined - separate).abs().max()) <= JOINED * float(separate.abs().max())):
                 return False
         return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """Return the patches that remove these heads: their outputs are zero at every position."""
+        """Return patches that remove these heads, by outputs of zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @cached_property
@@ -347,7 +348,7 @@ class Encoder(TextReader):
 
     @property
     def hooked(self) -> bool:
-        """True if hooks record the attention (`hooks.py`), because the modules never ask for an attention function."""
+        """True if hooks record the attention (`hooks.py`), because the modules never call a registered attention function."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property
@@ -360,7 +361,7 @@ class Encoder(TextReader):
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
-        """Refuse changes that don't fit this encoder, the text or one another."""
+        """Raise an error for changes that don't fit this encoder, the text or one another."""
         if patches:
             self.check_patchable()
             check_patches(patches, self.n_layers, self.n_heads, self.d_head, len(tokens.ids))
@@ -373,7 +374,7 @@ class Encoder(TextReader):
             self._check_changes(*copy)
         batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
-        # An encoder that is shown only gives its own weights; its heads' outputs are recorded if that was verified.
+        # If the kernel can't recompute an encoder, the model reports weights; heads' outputs are recorded if verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
@@ -404,7 +405,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity in a text's hidden states (before each layer and the last, or only the last)."""
+        """Raise NotFinite for NaN or infinity in a text's hidden states: those before each layer and the last, or the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -418,7 +419,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Run a pass over so many texts of n tokens inside `around`. Raises OutOfMemory."""
+        """Enter `around` for a pass over `copies` texts of n tokens. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -427,12 +428,12 @@ class Encoder(TextReader):
             yield
 
     def check_recomputable(self) -> None:
-        """Raise NotRecomputable if the encoder is shown only."""
+        """Raise NotRecomputable if the kernel can't recompute the encoder's attention."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable if tokens can't be hidden from others. one_head: in some heads alone."""
+        """Raise NotRecomputable if tokens can't be hidden from others (with one_head: in some heads alone)."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = " in some heads alone" if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {self.title}{where}: {reason}")
@@ -444,6 +445,6 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """Return one sentence of the batch, cut to n tokens: CPU float32, a copy, because a view would keep the batch alive."""
+    """Return one sentence of the batch, cut to n tokens, CPU float32. It is a copy: a view would keep the batch in memory."""
     states = batch[row, :n].float().cpu()
     return states if batch.shape[0] == 1 else states.clone()

@@ -1,4 +1,4 @@
-"""Errors about an encoder or a text, with messages for visitors."""
+"""Define errors about an encoder or a text, with messages for visitors."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,24 +9,24 @@ class LoadError(RuntimeError):
 
 
 class TextError(ValueError):
-    """A text that the encoder can't read. The message names what was expected, what came, and the remedy."""
+    """The encoder can't read a text. The message names what was expected, what came, and the remedy."""
 
 
 class NotFinite(TextError):
-    """An encoder gives NaN or infinity for a text. The message names the text, the layer and the remedies."""
+    """An encoder computes NaN or infinity for a text. The message names the text, the layer and the remedies."""
 
 
 class OutOfMemory(TextError):
-    """A text takes more memory than the device has. The message names the device and the remedies."""
+    """A text needs more memory than the device has. The message names the device and the remedies."""
 
 
 class NotRecomputable(RuntimeError):
-    """The kernel can't recompute the encoder's attention, which is shown as the model reports it. The message says why."""
+    """The kernel can't recompute the encoder's attention, so only the model's weights can be shown. The message says why."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) for an exception inside, and for a Rust library's panic, which is a BaseException."""
+    """Raise make(reason) for an exception inside, also for a Rust library's panic, which is a BaseException."""
     try:
         yield
     except BaseException as caught:
@@ -36,6 +36,6 @@ def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def brief(error: BaseException) -> str:
-    """Describe an error of another library in one line."""
+    """Describe another library's error in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -1,7 +1,7 @@
 """Write a tiny encoder of any family, with random weights, as a checkpoint for docs/support.md and tests.
 
-The weights are large on purpose. With small ones every head attends to all tokens evenly, which hides errors in a bias, a mask
-or a rotation.
+The weights are large on purpose. With small weights, every head would attend to all tokens equally, which would hide errors in
+a bias, a mask or a rotation.
 """
 
 import json
@@ -26,12 +26,12 @@ N_LAYERS = 3
 
 @dataclass(frozen=True)
 class Family:
-    """One family of encoders and the settings of a tiny one."""
+    """One family of encoders, and the settings of a tiny encoder of this family."""
 
-    name: str  # its usual name
-    model_type: str  # its name in transformers
+    name: str  # the family's usual name
+    model_type: str  # the family's name in transformers
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
-    settings: Mapping[str, object] = field(default_factory=dict)  # in addition to COMMON; None: it has no such setting
+    settings: Mapping[str, object] = field(default_factory=dict)  # in addition to COMMON; None removes a setting
     spread: float = 0.3  # standard deviation of the random matrices
 
 
@@ -42,7 +42,7 @@ COMMON = {
     "intermediate_size": 48,
     "max_position_embeddings": 64,
 }
-# Smaller weights for T5, which doesn't divide by sqrt(d_head), and MobileBERT, which has no norms that bound its numbers.
+# T5 has smaller weights because it doesn't divide by sqrt(d_head), MobileBERT because no norms bound its numbers.
 T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
 RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
 DEBERTA_V3 = RELATIVE | {"share_att_key": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm"}
@@ -93,7 +93,8 @@ def save_tiny(
 ) -> Path:
     """Write a tiny checkpoint with its tokeniser into `folder`, as save_pretrained does, and return the folder.
 
-    With the family's masked-language head, its classification head for `classes`, or its token-classification head for `tags`.
+    masked_head: add the family's masked-language head. classes: add a classification head for these. tags: add a
+    token-classification head for these.
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -106,7 +107,7 @@ def save_tiny(
             loader, config.id2label = transformers.AutoModelForSequenceClassification, dict(enumerate(classes))
         if tags:
             loader, config.id2label = transformers.AutoModelForTokenClassification, dict(enumerate(tags))
-        if config.is_encoder_decoder:  # T5: its encoder half alone
+        if config.is_encoder_decoder:  # T5: make only the encoder half
             loader, config.is_encoder_decoder = transformers.AutoModelForTextEncoding, False
         model = loader.from_config(config)
         fill(model, seed, family.spread)
@@ -116,7 +117,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Give every parameter, biases and norms too, random numbers."""
+    """Fill every parameter with random numbers, biases and norms too."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -127,7 +128,7 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
                 parameter.add_(noise)
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                module.weight[module.padding_idx] = 0  # as training leaves it
+                module.weight[module.padding_idx] = 0  # training leaves this row 0
 
 
 def wordpiece_tokenizer():
@@ -140,7 +141,7 @@ def wordpiece_tokenizer():
 
 
 def byte_tokenizer():
-    """Return a byte-level BPE tokeniser, trained on a few sentences, that reads a rare letter as several tokens."""
+    """Return a byte-level BPE tokeniser, trained on a few sentences, that splits a rare letter into several tokens."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
     trainer.train_from_iterator(SENTENCES * 3, 340, min_frequency=2, special_tokens=special, show_progress=False)

@@ -1,6 +1,6 @@
-"""Find the saved model inside a folder that isn't one itself.
+"""Find the saved model inside a folder that isn't a saved model itself.
 
-A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, sentence-transformers before
+A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, and sentence-transformers before
 version 2 into 0_Transformer.
 """
 
@@ -13,17 +13,17 @@ from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
-DEPTH = 3  # of a snapshot in the Hub's cache
-MOST_FOLDERS = 1_000  # folders to search
-MOST_NAMED = 10  # models that a refusal lists
+DEPTH = 3  # folders to descend, as far as a snapshot in the Hub's cache
+MOST_FOLDERS = 1_000  # largest number of folders to search
+MOST_NAMED = 10  # models that an error message lists
 CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """Return the only saved model inside a folder, or the folder if it is one or holds none.
+    """Return the only saved model inside a folder, or the folder itself if it is a saved model or contains none.
 
-    name: of the folder, as the user wrote it. allowed: returns True for an inner folder that may be opened. Raises LoadError if
-    there are several models, or if the folder's own config.json can't be read.
+    name: the folder's name, as the user wrote it. allowed: returns True for an inner folder that may be opened. Raises
+    LoadError if there are several models, or if the outer folder's config.json can't be read.
     """
     if "model_type" in _config(folder):
         return folder
@@ -53,7 +53,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository ("owner/name") whose cache a path is in, or ""."""
+    """Return the Hub repository ("owner/name") if a path is in its cache, or ""."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 

@@ -1,7 +1,7 @@
-"""Load a head that a checkpoint has on top of its encoder.
+"""Load a head that a checkpoint has on top of its encoder, such as a classifier.
 
-A head is loaded without its encoder and reads the last hidden states of any pass: an unchanged one, or one with an attention
-head removed or a word hidden.
+The head is loaded without the encoder. It reads the last hidden states of any pass, be it unchanged or with an attention head
+removed or a word hidden.
 """
 
 import re
@@ -41,18 +41,18 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Classes for pretraining hold the masked-language head too, except these, which find replaced tokens.
+# Classes for pretraining have the masked-language head too. Exceptions are these classes, which detect replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
 TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # of an architecture: BertForTokenClassification, XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have one."""
+    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have such a head."""
 
 
 def carries(config, head: str) -> bool:
-    """Return True if a config's `architectures` names a class of its family with this head. Names of weights don't count."""
+    """Return True if a config's `architectures` names a class of its family with this head. Weights' names are ignored."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -63,7 +63,7 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message names the head that it has."""
+    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message names the head that the checkpoint has."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
@@ -110,7 +110,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         if "mismatched" in str(error):
             reason = "the sizes of its weights differ from those that config.json describes."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The encoder's own weights exist, because it is loaded. The pooler's may be missing, and the head needs them.
+    # The encoder's weights exist, because the encoder is loaded. The pooler's weights may be missing, and the head needs them.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -121,7 +121,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 
 
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
-    """Compute logits from last hidden states (batch, n, d_model). model: without its encoder. Raises NotFinite."""
+    """Compute logits from last hidden states (batch, n, d_model). model: the model without the encoder. Raises NotFinite."""
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
@@ -132,7 +132,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Replace a model's encoder by a module that returns inputs_embeds as states, and return the encoder."""
+    """Take a model's encoder out and return it; in its place, a module returns inputs_embeds as states."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body

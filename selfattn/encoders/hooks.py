@@ -1,7 +1,7 @@
-"""Permanent hooks that record the attention of families whose modules never ask for an attention function.
+"""Install hooks that record the attention of families whose modules never call a registered attention function.
 
-The modules are found by their structure, not by the model's name. `parity.py` measures at load whether the recordings give the
-model's own weights. Without a recorder the hooks change nothing.
+The modules are found by their structure, not by the model's name. `parity.py` measures at load whether the recordings reproduce
+the model's own weights. Without a recorder the hooks change nothing.
 Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
 """
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# The families' names for W_Q, W_K and W_V inside the attention module, and for W_O inside or beside it.
+# The families' names for W_Q, W_K and W_V inside the attention module, and for W_O inside that module or next to it.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -26,8 +26,8 @@ SEPARATE = (
 )
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
-FUSED = "in_proj"  # DeBERTa: one matrix, head by head its query, key and value
-# DeBERTa's projections of the distances' vectors to position keys and position queries.
+FUSED = "in_proj"  # DeBERTa: one matrix that has, for each head in turn, query, key and value
+# DeBERTa's projections of the distances' vectors to position keys and position queries, and the term of each.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -47,12 +47,12 @@ def install(model: nn.Module, n_heads: int) -> None:
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:
-    """Return the module's names for its W_Q, W_K and W_V, or None if it hasn't three such layers."""
+    """Return the module's names for W_Q, W_K and W_V, or None if it doesn't have three such layers."""
     return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
 
 
 def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
-    """Return the W_O of an attention module, inside it or in the module `around` it, or None."""
+    """Return an attention module's W_O, from the module itself or from the module `around` it, or None."""
     inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
     if inside is None and is_linear(getattr(around, "output", None), "dense"):
         return around.output.dense
@@ -74,7 +74,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Hide tokens in the mask of a layer's attention before it runs, and record its arguments."""
+    """Before a layer's attention runs, hide tokens in its mask and record its arguments."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -82,9 +82,9 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # modules that allow None add the mask; DeBERTa and XLM always have one
+    if mask is None:  # modules that allow None add the mask to the scores; DeBERTa and XLM always have a mask
         hidden = added(hidden, reads.dtype)
-    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's has no place for heads
+    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no dimension for heads
         hidden = hidden[:, 0]
     given[name] = hidden
     tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
@@ -100,14 +100,14 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """Record a projection's output. With shared matrices (DeBERTa-v3) it runs a second time, for the positions."""
+    """Record a projection's output. Shared projections (DeBERTa-v3) run a second time, for the positions."""
     if (recorder := current_recorder()) is not None:
         # DeBERTa divides the positions' queries in place.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """Pass the heads' contexts to the recorder before W_O, and replace them by those that it returns."""
+    """Before W_O, pass the heads' contexts to the recorder and replace them by the contexts that the recorder returns."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -117,7 +117,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """Return a LayerRecording's fields, except the context, from what one layer's hooks recorded."""
+    """Make a LayerRecording's fields, except the context, from one layer's recorded values."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -134,7 +134,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """Return query, key and value, (batch, n_heads, n, d_head) each, after biases and the family's rotary positions."""
+    """Return query, key and value, with biases and the family's rotary positions applied: (batch, n_heads, n, d_head) each."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
@@ -154,7 +154,7 @@ def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """Return a module's mask as an attention function takes it: (batch, 1 or n_heads, 1 or n, n), bool, or float to add."""
+    """Convert a module's mask to an attention function's format: (batch, 1 or n_heads, 1 or n, n), bool, or float to add."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -169,7 +169,7 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
     if "relative_pos" not in arguments:
         return
     projected = {POSITIONS[name]: outputs[-1] for name, outputs in pending.items() if name in POSITIONS}
-    if not projected:  # shared: the second run of W_K and W_Q
+    if not projected:  # with shared projections, take the second run of W_K and W_Q
         query, key, _ = (pending[name][-1] for name in separate(pending["module"]))
         shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
         projected = dict(shared[kind] for kind in kinds)

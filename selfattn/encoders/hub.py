@@ -1,4 +1,4 @@
-"""Fetch an encoder's files from the Hugging Face Hub, or from its cache without a network."""
+"""Fetch an encoder's files from the Hugging Face Hub or, without a network, from the Hub's cache."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,  # of the HTTP client that this version of the Hub's library uses
+    HTTPError,  # the error of the HTTP client that this version of the Hub's library uses
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -24,24 +24,24 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# Files to load an encoder and its tokeniser: no pickles, no code, and from inner folders only the pooling's.
+# Files that an encoder and its tokeniser need: no pickles, no code, and from inner folders only the pooling's config.json.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder (pooling.py)
-LAST = "config.json"  # is fetched last: a folder in the cache that lacks it isn't whole
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
+LAST = "config.json"  # fetched last, so a folder in the cache that lacks it is incomplete
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
-# main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of it.
+# Examples: main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of the cache.
 REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
 LONGEST_REVISION = 200  # characters
 
 
 def offline() -> bool:
-    """Return True if the operator forbids asking the Hub."""
+    """Return True if the operator forbids requests to the Hub."""
     return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
-    """Download a Hub model's files or find them in the cache, and return their folder and the commit. Raises LoadError.
+    """Download a Hub model's files or find them in the cache. Return their folder and the commit. Raises LoadError.
 
     report is called with the current file and the percentage done.
     """
@@ -52,7 +52,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         report(f"Asking the Hub for {name}")
         try:
             info = HfApi().model_info(name, revision=revision, timeout=10, files_metadata=True)
-        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub has answered
+        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub can be reached
             raise
         except UNREACHABLE as error:
             return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")
@@ -99,7 +99,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # Ask again by the revision's name, so that the cache has its commit when there is no network.
+        # Request a file by the revision's name too, so that the cache knows the revision's commit without a network.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -133,7 +133,7 @@ def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
     try:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
         (folder / LAST).stat()
-    except (OSError, ValueError):  # not there, not whole, or a broken cache
+    except (OSError, ValueError):  # missing, incomplete, or a broken cache
         raise LoadError(
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
             f"a network (`hf download {name}`), or give the path of a folder."

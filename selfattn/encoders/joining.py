@@ -1,8 +1,9 @@
-"""Let changed copies of a sentence join its pass at their first changed layer, so that the layers before run only once.
+"""Let changed copies of a sentence join its pass at their first changed layer, so that earlier layers run only once.
 
-In the last layer only the word's rows go on after the attention, because no other row reaches the result. Copies that hide
-tokens from the word alone join after their first changed layer: they differ there only in the word's rows, and only those run.
-Hooks do this by the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` try whether a family allows it.
+In the last layer only the word's rows continue after the attention, because no other row reaches the result. Copies that hide
+tokens only from the word join after their first changed layer: in that layer they differ only in the word's rows, so only
+these rows run for them. The hooks read the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` test whether a family
+allows it.
 """
 
 import threading
@@ -17,7 +18,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put the hooks on these attention modules and the layers around them, once for each layer."""
+    """Put the hooks on these attention modules and on the layers that contain them, once for each layer."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -30,7 +31,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """Return the nearest module around the named one that is an element of a list, or None."""
+    """Return the innermost module that contains the named module and is an element of a list, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -42,7 +43,7 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that join at this layer to its input, as copies of the sentence's row; in the last, keep only `rows`."""
+    """Add the copies that join at this layer to its input, as copies of the sentence; in the last layer, keep only `rows`."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -63,7 +64,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run the word's rows of the copies that join after this layer through it, and add the copies to its output."""
+    """For the copies that join after this layer, run only the word's rows, and add the copies to the layer's output."""
     recorder = current_recorder()
     if (
         recorder is None
@@ -75,11 +76,11 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
     recorder.first, recorder.n_calls = len(states), recorder.n_calls - 1
     recorder.whole = recorder.read.expand(count, -1, -1)
     args, kwargs = _with_states(args, kwargs, lambda _: recorder.whole[:, rows])
-    own = layer(*args, **kwargs)
-    recorder.first, own = 0, own[0] if isinstance(own, tuple) else own
+    joined = layer(*args, **kwargs)
+    recorder.first, joined = 0, joined[0] if isinstance(joined, tuple) else joined
     if states.shape[1] > len(rows):
-        own = states[:1].repeat(count, 1, 1).index_copy(1, tensor(rows, device=own.device), own)
-    states = cat([states, own])
+        joined = states[:1].repeat(count, 1, 1).index_copy(1, tensor(rows, device=joined.device), joined)
+    states = cat([states, joined])
     return (states, *output[1:]) if isinstance(output, tuple) else states
 
 
@@ -98,7 +99,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """Return a module's arguments with its hidden states changed: the first argument of shape (batch, n, d_model)."""
+    """Return a module's arguments with its hidden states, the first argument of shape (batch, n, d_model), changed."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

@@ -1,4 +1,4 @@
-"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` decides whether it is recomputed."""
+"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` decides whether it can be recomputed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +27,10 @@ from selfattn.encoders.tokenizer import SAMPLE, Tokenizer
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that rounding explains
 UNSTATED_LIMIT = 8192  # tokens, if neither tokeniser nor position table sets a limit (T5)
 
-Report = Callable[[str], None]  # gets a few words at each stage
+Report = Callable[[str], None]  # called with a few words at each stage
 
 _loading = threading.Lock()
 
@@ -44,11 +44,11 @@ def load_encoder(
     report: Report = lambda stage: None,
     trusted: None = None,
 ) -> Encoder:
-    """Load an encoder: the bundled one (None), a folder from save_pretrained (or one that holds such a folder), or a Hub id.
+    """Load an encoder: the bundled one (None), a folder from save_pretrained (or a folder that contains it), or a Hub id.
 
-    An existing folder wins over a Hub id. device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype:
-    "float32", "bfloat16", "float16". report is called with a few words before each stage. Only safetensors are read, and no code
-    that comes with a model is run. trusted, an option of older versions, raises TypeError.
+    An existing folder has priority over a Hub id. device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps".
+    dtype: "float32", "bfloat16", "float16". report is called with a few words before each stage. Only safetensors are read, and
+    no code that comes with a model is run. trusted, an option of older versions, raises TypeError.
     Raises LoadError, whose message gives the reason and the remedy.
     """
     if trusted is not None:
@@ -69,8 +69,8 @@ def load_source(
 ) -> Encoder:
     """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
 
-    Parity is measured in float32. For a lower precision this is done on the CPU, because the device may lack the memory; then the
-    lower precision is loaded and checked with a larger tolerance.
+    Parity is measured in float32. If a lower precision is wanted, parity is measured on the CPU, because the device may lack
+    the memory. Then the encoder is loaded in the lower precision and checked with a larger tolerance.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -86,7 +86,7 @@ def load_source(
 def _measured(source: Source, device: str, report: Report) -> Encoder:
     """Load the encoder in float32 and measure it. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # whose digests are checked instead
+    if not source.bundled:  # the bundled encoder's digests are checked instead
         check_folder(source.folder, Settings.read().model_dir)
     with ThreadPoolExecutor(1) as executor:  # hashing releases the interpreter's lock
         digests = executor.submit(file_digests, source.folder)
@@ -110,7 +110,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and measure its reasons."""
+    """Load the encoder in a lower precision, and measure the reasons why it isn't recomputable there."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -132,7 +132,7 @@ def available_devices() -> list[str]:
 
 
 def choose_device(device: str) -> str:
-    """Return the device for "auto" or a device's name. Raises LoadError if this machine doesn't have it."""
+    """Return the device for "auto" or for a device's name. Raises LoadError if this machine doesn't have that device."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # The folder must not decide what the model returns, because each call does.
+    # Override the folder's settings of what the model returns, because each call decides that.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -178,7 +178,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
 
 
 def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
-    """Refuse weights with a wrapper's prefix before each name (torch.compile, DataParallel). Raises LoadError."""
+    """Raise LoadError if a wrapper (torch.compile, DataParallel) has put a prefix before each weight's name."""
     prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
@@ -191,9 +191,9 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Refuse weights with NaN or infinity, also from numbers too large for a low precision. Raises LoadError."""
+    """Raise LoadError for weights with NaN or infinity, also if a number is too large for a low precision."""
     for name, parameter in model.named_parameters():
-        # The sum is fast to check. It isn't finite if a number isn't, or if the sum is too large.
+        # Check the sum first, which is fast. It is infinite or NaN if a number is, or if the sum itself is too large.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 f"{source.name}'s weights hold numbers that are not finite in {dtype} (first: {name}). Download it again, "
@@ -202,10 +202,10 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """Return a note if a pooler's weights aren't used, which is harmless. Unused weights of a head on top don't count.
+    """Return a note if the pooler's weights aren't used, which is harmless. Unused weights of a head on top are ignored.
 
     Raises LoadError for other unused weights of the encoder (old relative-position BERTs, layers that the config leaves out),
-    because the model that runs would not be the one that was trained.
+    because the encoder that runs would not be the encoder that was trained.
     """
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
@@ -221,7 +221,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """Load a model by a class of transformers, and return it with the names of missing and of unused weights."""
+    """Load a model by a transformers class, and return it with the names of its missing and its unused weights."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -248,9 +248,9 @@ def quiet() -> Iterator[None]:
 def _loader(source: Source, config):
     """Return the class that loads the encoder without a head, and a note for the visitor. Raises LoadError."""
     family = config.model_type
-    # T5 and similar families have a class for the encoder half, saved alone or with its decoder.
+    # T5 and similar families have a class for the encoder half, whether it was saved alone or with the decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
-        config.is_encoder_decoder = False  # T5Gemma's class doesn't do it by itself
+        config.is_encoder_decoder = False  # T5Gemma's class doesn't set it
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
     if family == "xmod" and getattr(config, "default_language", None) is None:
         raise LoadError(
@@ -275,7 +275,7 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smaller limit of the tokeniser and the position table, special tokens included. Raises LoadError."""
+    """Return the smaller of the tokeniser's and the position table's limits, special tokens included. Raises LoadError."""
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # refuses NaN too
         raise LoadError(
@@ -288,6 +288,6 @@ def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
         if isinstance(table, nn.Embedding) and name.endswith("position_embeddings")
     ]
     stated = getattr(model.config, "max_position_embeddings", None)
-    if isinstance(stated, int) and stated > 0:  # XLNet says -1
+    if isinstance(stated, int) and stated > 0:  # XLNet has -1
         limits.append(stated)
     return int(min(longest, *(limits or [UNSTATED_LIMIT])))

@@ -1,4 +1,4 @@
-"""The masked-language head, which predicts the word at a place.
+"""Load the masked-language head, which predicts the token at a mask.
 
 Source: Devlin et al. 2019, "BERT", section 3.1, task 1.
 """
@@ -22,7 +22,7 @@ class MaskedHead:
     encoder: Encoder
     mask_token: str
     mask_id: int
-    _model: nn.Module  # the masked-language model, its encoder replaced by the identity
+    _model: nn.Module  # the masked-language model, in which the identity replaces the encoder
 
     def log_probabilities(self, states: Tensor) -> Tensor:
         """Compute log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32, differentiable.
@@ -52,7 +52,7 @@ class MaskedHead:
 def load_masked_head(encoder: Encoder) -> MaskedHead:
     """Load the masked-language head of an encoder's checkpoint. Raises NoHead if it has none.
 
-    An output matrix that is tied to the token embeddings is shared with the loaded encoder.
+    If the output matrix is tied to the token embeddings, it is shared with the loaded encoder.
     """
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
@@ -66,7 +66,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """Return the text with its word number `index` (in `tokens.words`, from 0) replaced. Raises IndexError."""
+    """Return the text with word number `index` of its words (from 0) replaced. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

@@ -1,4 +1,4 @@
-"""Recognise errors of memory, run a batch again in halves, and return freed memory to the system."""
+"""Recognise out-of-memory errors, run a batch again in halves, and return freed memory to the system."""
 
 import ctypes
 import sys
@@ -12,8 +12,8 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# CUDA's own allocator raises torch.OutOfMemoryError. Others raise a RuntimeError with these words: the CPU's allocator, cuBLAS,
-# cuDNN, CUDA itself, Apple's MPS for all and for one tensor.
+# torch's allocator for CUDA raises torch.OutOfMemoryError. Others raise a RuntimeError with these words, in this order: the
+# CPU's allocator, cuBLAS, cuDNN, CUDA itself, Apple's MPS if its memory is full, and MPS if one tensor is too large.
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",
@@ -21,7 +21,7 @@ WORDS = (
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Return True for an error that means that memory ran out, on the CPU, CUDA or MPS."""
+    """Return True if an error means that memory ran out, on the CPU, CUDA or MPS."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in WORDS)
 
 
@@ -37,7 +37,7 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """Return run(items), a result for each item; after OutOfMemory, run them again in two halves."""
+    """Return run(items), a result for each item. If that raises OutOfMemory, run the items again in two halves."""
     try:
         return run(items)
     except OutOfMemory:
@@ -49,7 +49,7 @@ def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
 
 
 def give_memory_back() -> None:
-    """Return the memory that torch's allocators hold in reserve to the device, for other models and processes."""
+    """Give the memory that torch's allocators keep in reserve back to the device, for other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():
@@ -57,9 +57,9 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Return freed memory to the system, within milliseconds; only Arrow's if the C library isn't glibc.
+    """Return freed memory to the system, within milliseconds. If the C library isn't glibc, return only Arrow's.
 
-    The C library holds freed memory in reserve, so a job of hours would hold far more than it uses.
+    The C library keeps freed memory in reserve, so a job that runs for hours would keep far more memory than it uses.
     """
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()

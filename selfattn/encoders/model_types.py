@@ -1,4 +1,4 @@
-"""The model types that may be text encoders, and the refusal of others by their config, before a model is built.
+"""List the model types that may be text encoders, and refuse others by their config before a model is built.
 
 For a type on the list, `parity.py` measures whether it can be recomputed.
 """
@@ -13,8 +13,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# From transformers' mappings for text encoding, masked words and bare models (5.23): types that read plain text alone and
-# give a map of each token to each, without families that fetch code of their own (MRA, YOSO).
+# From transformers' mappings for text encoding, masked words and bare models (5.23): types that read only plain text and
+# have weights from each token to each. Families that fetch code (MRA, YOSO) are left out.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -25,7 +25,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Refusals of other types that have a remedy, or a common reason.
+# Why other types are refused, for types with a remedy or a common reason.
 KINDS = {
     "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder), and the tokeniser beside it",
@@ -42,7 +42,7 @@ WORKING = "selfattn opens text encoders such as BERT, RoBERTa, XLM-R, ModernBERT
 
 
 def check_model_type(name: str, config: dict) -> None:
-    """Refuse a model type that can't be a text encoder. Raises LoadError."""
+    """Raise LoadError for a model type that can't be a text encoder."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
         raise LoadError(f'{name}/config.json names no model_type. Add it ("model_type": "bert", say) or save it again.')
@@ -60,7 +60,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family's modules never ask the attention interface, so that only `eager` reports weights."""
+    """Return True if the family's modules never use the attention interface, so that only `eager` reports weights."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

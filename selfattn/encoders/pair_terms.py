@@ -1,4 +1,4 @@
-"""Terms by distance that some families add to the scaled score of two tokens: a number, or products with a vector.
+"""Compute the terms that some families add to two tokens' scaled score, by distance: a number, or products with a vector.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4 (the products).
 """
@@ -15,11 +15,11 @@ from selfattn.kernel_inputs import Term
 class PositionBias:
     """A learned number for each distance, which a head adds to its scaled scores (T5, MPNet)."""
 
-    values: Tensor  # (1 or batch, n_heads, n, n), the model's own, by reference
+    values: Tensor  # (1 or batch, n_heads, n, n): the model's tensor, not a copy
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """Return one sentence's part, cut to its first n tokens."""
+        """Return one sentence's part, cut to the sentence's first n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
@@ -27,16 +27,16 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen tokens of a batch: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A learned vector for each distance; a head adds its products with the query or the key (DeBERTa)."""
+    """A learned vector for each distance; a head adds the vector's product with the query or the key (DeBERTa)."""
 
-    name: str  # "content to position": with the query; "position to content": with the key
-    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for the distances 1 - n ... n - 1 of a query's place from a key's
+    name: str  # "content to position": product with the query; "position to content": product with the key
+    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query place minus key place from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
         """Return the vectors of the distances within n tokens."""
@@ -77,13 +77,13 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return chosen rows (n_pieces, n_heads or 1, 1, n) of a mask or bias, which may have one row or one sentence for all."""
+    """Return chosen tokens' rows (n_pieces, n_heads or 1, 1, n) of a mask or bias. Tokens or sentences may share a row."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
+    """Return one sentence's part of a tensor over pairs of tokens (1 or batch, ..., 1 or n, n), cut to n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

@@ -1,8 +1,8 @@
 """Check at load that the kernel reproduces the model's weights and states, by comparison with a plain eager pass.
 
-The fast pass must give the weights, contexts and hidden states of the model's own slow `eager` attention, for a short text in a
-batch with a longer one, for the same text with a word hidden from another, and for a text of 96 tokens (or the encoder's limit)
-alone. Every family is measured, always in float32.
+The fast pass must have the weights, contexts and hidden states of the model's own slow `eager` attention. Three cases are
+compared: a short text in a batch with a longer one, the same text with a word hidden from another, and a single text of 96
+tokens (or the encoder's limit). Every family is measured, always in float32.
 """
 
 import re
@@ -21,24 +21,24 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # by so many tokens the second text is longer
-MOST_TOKENS = 96  # of the long text; two passes over 512 tokens would take longer than loading a base-size encoder
-QUERIES = 16  # tokens of the long text whose weights are compared; hidden states are compared for every token
+PADDING = 5  # the second text has this many tokens more
+MOST_TOKENS = 96  # in the long text; two passes over 512 tokens would take longer than loading a base-size encoder
+QUERIES = 16  # in the long text, weights are compared for this many tokens, hidden states for every token
 
-# Largest differences that float32's rounding explains: absolute for weights; for contexts and hidden states, which may be in the
-# hundreds, as a share of the largest number in the same head's or token's vectors, or of 1.
+# Largest differences that float32's rounding explains. They are absolute for weights. For contexts and hidden states, which may
+# be in the hundreds, they are a share of the largest number in the same head's or token's vectors, or of 1 if that is larger.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# A score is rounded to about 1e-6 |query| |key| scale; beyond this product the allowed difference grows with it.
+# A score is rounded to about 1e-6 |query| |key| scale. If this product exceeds SCORE, the allowed difference grows with it.
 SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the kernel's weights"
 REACHES = 1e-6  # a larger difference between two texts of one pass isn't rounding
-SUM = 2e-2  # largest difference of a row's sum from 1
+SUM = 2e-2  # largest allowed difference of a row's sum from 1
 
 
 @dataclass(frozen=True)
 class EagerPass:
-    """One sentence of a plain eager pass, on the model's device."""
+    """The result of a plain eager pass for one sentence, on the model's device."""
 
     tokens: Tokens
     weights: list[Tensor]  # (n_heads, n, n) for each layer; may be empty
@@ -47,21 +47,22 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Measure an encoder on a short text, and return it with its sizes and reasons. Raises LoadError if it can't even be shown.
+    """Measure an encoder on a short text, and return it with sizes and reasons. Raises LoadError if it can't even be shown.
 
-    pinned: the bundled encoder. The tests check its long texts, hidden words and padding, so a load runs only one eager pass.
+    pinned: True for the bundled encoder. Our tests check long texts, hidden words and padding for it, so a load runs only one
+    eager pass.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
     limit = filled(short, max(n, min(encoder.max_tokens, MOST_TOKENS)))
-    alone, *beside = _eager(encoder, [short, longer] if pinned else [short])
+    alone, *others = _eager(encoder, [short, longer] if pinned else [short])
     _check_maps(encoder, alone)
     n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
         install(encoder.model, n_heads)
-        encoder = replace(encoder)  # so that its twin is copied anew, with the hooks
+        encoder = replace(encoder)  # so that its eager twin is copied again, with the hooks
     hides = _hides_to_try(short, n_layers, n_heads)
-    padded, reasons = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
+    padded, reasons = ([alone, *others], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     single = [alone] if pinned else _eager(encoder, [limit], maps=False)
     recordings = []
     for passes in (padded, single):
@@ -89,9 +90,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare a lower precision's weights with its own eager ones, and return the reason why it isn't recomputed, or "".
+    """Compare the kernel's and the eager weights in a lower precision. Return the reason why it can't be recomputed, or "".
 
-    Raises LoadError if its plain pass doesn't run or isn't finite, alone and padded.
+    Raises LoadError if the plain pass, alone or padded, doesn't run or isn't finite.
     """
     (alone,) = _eager(encoder, [short])
     _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
@@ -107,7 +108,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """Return a text of n tokens: the special ones at both ends, and between them the others, repeated in turn."""
+    """Return a text of n tokens: special tokens at both ends and, between them, the text's other tokens, repeated in turn."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -117,10 +118,10 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """Hide the text's last ordinary token from its first, in one head of every second layer, and in every head."""
+    """Return two ways to hide the last ordinary token from the first: in one head of every second layer, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # The other layers try a mask in which nothing is hidden.
+    # The other layers test a mask in which nothing is hidden.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
@@ -128,7 +129,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run the batch, and its first text with each of `hides`, in one eager pass. Return it, and why the model refuses some."""
+    """Run the batch, plus its first text with each of `hides`, in one eager pass. Return it and reasons for failed hides."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -145,12 +146,12 @@ def _with_hidden(
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """Run a plain eager pass, and cut each sentence to its own length. Raises LoadError."""
+    """Run a plain eager pass, and cut each result to the length of its sentence. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
-    except Exception as error:  # a model of another kind asks for images, boxes or a language
+    except Exception as error:  # a model of another kind needs images, boxes or a language
         if is_out_of_memory(error) or hidden:
             raise
         if encoder.dtype != "float32":
@@ -179,7 +180,7 @@ def _eager(
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Refuse a model without a complete map for each layer and head, and one that attends only backwards. Raises LoadError."""
+    """Raise LoadError for a model without a complete map for each layer and head, and for one that attends only backwards."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -209,9 +210,9 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run the fast pass, and return its first sentence's recordings, and why it differs from the eager passes, or "".
+    """Run the fast pass, and return the first sentence's recordings and the reasons why it differs from the eager passes.
 
-    The reasons are by the sentences' hidden tokens.
+    The reasons ("" for no difference) are keyed by a sentence's hidden tokens.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -237,7 +238,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how one sentence's fast pass differs from its eager pass, or a hidden token's weight that isn't 0; or ""."""
+    """Describe how one sentence's fast pass differs from the eager pass, or a hidden token's weight that isn't 0; else ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -257,8 +258,8 @@ def _sentence_differs(
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     """Return the reason why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
 
-    The input of W_O must be the model's own weights times the values, and must reach the last hidden state. One pass tries it,
-    over the plain text and, for each layer, a copy without a head of that layer.
+    The input of W_O must be the model's own weights times the values, and must reach the last hidden state. One pass tests
+    this, over the plain text and, for each layer, a copy with a head of that layer removed.
     """
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
@@ -277,7 +278,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run the dashboard's fast pass, and return each sentence's recordings and hidden states, cut to its length."""
+    """Run the dashboard's fast pass, and return each sentence's recordings and hidden states, cut to the sentence's length."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -291,8 +292,9 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     """Describe how one layer's weights and context differ from the model's own, or return "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None for a long text, to save memory: then the model's own
-    eager function computes the weights of some recorded queries, and the hidden states show whether the recording is right.
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass, or None for a long text, to save memory. With None, the
+    model's eager function computes the weights of some recorded queries, and the hidden states show whether the recording is
+    right.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -323,6 +325,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference as a share of the largest number in its row, or of 1."""
+    """Return the largest difference as a share of the largest number in the same row, or of 1 if that is larger."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -1,4 +1,4 @@
-"""A text's tokens from an encoder's tokeniser, and a word in them."""
+"""Hold a text's tokens from an encoder's tokeniser, and a word's place among these tokens."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokens:
-    """A text's tokens, never cut silently. An `Encoding` has the results of a pass too."""
+    """A text's tokens, never cut silently. The subclass `Encoding` adds the results of a pass."""
 
     text: str
     pair: str | None  # the second segment
@@ -18,8 +18,8 @@ class Tokens:
     ids: tuple[int, ...]  # n
     types: tuple[int, ...]  # n: segment ids for the model
     special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ..., and for special tokens typed in the text
-    offsets: tuple[tuple[int, int], ...]  # n: first character in its segment, and the one after the last
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens of neither
+    offsets: tuple[tuple[int, int], ...]  # n: the token's characters in its segment, (start, stop)
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens outside both
     padding: int = 0  # number of padding tokens at the end
     unknown: frozenset[int] = frozenset()  # positions that the model reads as unknown
     reader: str = field(repr=False)  # `Encoder.reader`, which identifies the tokeniser
@@ -47,10 +47,10 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Return every place of one of these words, matched by `fold`, in order, without unknown ones.
+        """Return every place of any of these words, matched by `fold`, in order. Places with unknown tokens are left out.
 
-        If the parts of a word share a token, each part has the place of the complete word. In a script without spaces, a word is
-        the run of tokens that spells it.
+        If the parts of a word share a token, each part has the place of the complete word. In a script without spaces, a word's
+        place is the run of tokens that spells the word.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
@@ -64,7 +64,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
-        """The segment and characters of each folded spelling of a word or a part of one."""
+        """The segment and character spans of each word and part of a word, keyed by the folded spelling."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
             for start, stop in [*character_spans(text), *(word.span for word in words)]:
@@ -72,7 +72,7 @@ class Tokens:
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
-        """Return the positions of the words that have one of these characters."""
+        """Return the positions of the words that overlap these characters."""
         words = self.words_of[segment]
         first = bisect_right(words, start, key=lambda word: word.span[1])
         last = bisect_left(words, stop, key=lambda word: word.at)
@@ -84,7 +84,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the texts that the model reads as unknown, in order; with spellings, only those in one of these words."""
+        """Return the texts that the model reads as unknown, in order. With spellings, return only texts in these words."""
         places = self._found(*spellings)
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -93,7 +93,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return the reason why one of these words can't be used, if the tokeniser doesn't know it, or ""."""
+        """Return the reason why one of these words can't be used if the tokeniser doesn't know it, or "" if it knows all."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""
@@ -103,7 +103,7 @@ class Tokens:
         )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """Return the same tokens followed by padding tokens, n in all."""
+        """Return the same tokens, followed by padding tokens: n tokens in all."""
         fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
@@ -111,7 +111,7 @@ class Tokens:
         )
 
     def cut(self, n: int) -> "Tokens":
-        """Return the text cut to n tokens as a tokeniser cuts it: special tokens at the end stay. `text` is cut too."""
+        """Return the tokens cut to n as a tokeniser would: special tokens at the end stay. `text` is cut too."""
         after = len(self.ids) - 1 - max(at for at, segment in enumerate(self.segments) if segment is not None)
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
         if len(kept) >= len(self.ids):
@@ -129,7 +129,7 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 class PlacedWord(NamedTuple, Generic[Sentence]):
     """A word in its sentence: the sentence's Tokens or Encoding, and the positions of the word's tokens.
 
-    The positions may be any tokens of the sentence, and a plain tuple may replace a PlacedWord.
+    The positions may be those of any tokens of the sentence. A plain tuple may be passed instead of a PlacedWord.
     """
 
     sentence: Sentence
@@ -137,7 +137,7 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as it is spelled here; several words are joined into one."""
+        """The word as the sentence spells it; several words are joined into one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
@@ -147,17 +147,17 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def others(self) -> tuple[Word, ...]:
-        """The sentence's other words in order; repetitions of this word are among them."""
+        """The sentence's other words in order, including repetitions of this word."""
         return tuple(word for word in self.sentence.words if {*self.positions}.isdisjoint(word.positions))
 
     @property
     def rows(self) -> slice:
-        """The word's queries, as `Encoding.trace` and `Encoding.weights` take them."""
+        """The word's queries, in the form that `Encoding.trace` and `Encoding.weights` expect."""
         return slice(self.positions[0], self.positions[-1] + 1)
 
     @property
     def number(self) -> int:
-        """Its number among the sentence's places of this word, from 1."""
+        """The number of this place among the sentence's places of the word, from 1."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property

@@ -1,7 +1,7 @@
-"""Read from a sentence embedder's folder how it computes a sentence's vector.
+"""Read a sentence embedder's folder to find how the embedder computes a sentence's vector.
 
 sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
-averaged) and two more small files. An unsupported setting that changes the vector is refused by name.
+averaged) and two more small files. If an unsupported setting would change the vector, an error names that setting.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
@@ -18,7 +18,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
 STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: it doesn't change a cosine
-# The names of the steps in all versions of sentence-transformers. A class of another package may do anything.
+# The steps' class names in all versions of sentence-transformers. Classes of other packages are refused: they may do anything.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
     "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
@@ -30,11 +30,11 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# The tokens that each mode averages. mean_sqrt_len_tokens has the mean's direction.
+# The tokens that each mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings by file, with the values at which they change nothing here; None: any value changes nothing.
-SETTINGS_FILES = [  # the first one that isn't empty counts; old versions put the family into the name
+# Settings in each file, with the values that change nothing here; None: no value changes anything.
+SETTINGS_FILES = [  # the first file that isn't empty is read; old versions put the family into the name
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
@@ -59,20 +59,20 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to compute a sentence's vector, or asks for an unsupported step."""
+    """The encoder's folder doesn't say how to compute a sentence's vector, or has an unsupported step."""
 
 
 @dataclass(frozen=True)
 class Pooling:
-    """A way to compute a sentence's vector: the mean of the last hidden states at some positions. Only its direction counts."""
+    """How to compute a sentence's vector: the mean of the last hidden states at some positions. Only its direction matters."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit
+    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
         """Return the text as sentence-transformers reads it, cut if it is too long, and the complete text."""
-        whole = encoder.uncut(text)
-        return encoder.tokenize(whole.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), whole
+        uncut = encoder.uncut(text)
+        return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
         """Return the positions to average, special tokens included. Raises TextError for a text that would be cut."""
@@ -98,7 +98,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """Read the pooling from a folder. Raises LoadError, and NoPooling with a message that continues the encoder's name."""
+    """Read the pooling from a folder. Raises LoadError, and NoPooling; its message is to be put after the encoder's name."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
@@ -132,16 +132,16 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Refuse unsupported settings of a CrossEncoder that change its score. Raises NoPooling, LoadError.
+    """Return the name of the function that a CrossEncoder's `predict` applies to a score, or "" for another folder.
 
-    Returns the name of the function that its `predict` applies to a score, or "" if the folder isn't a CrossEncoder's.
+    Raises NoPooling for unsupported settings of a CrossEncoder that change the score, and LoadError.
     """
     settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
         usual = "Sigmoid"
-    old = read_json(folder / "config.json", {})  # old versions wrote it there
+    old = read_json(folder / "config.json", {})  # old versions wrote the function's name there
     within = old.get("sentence_transformers")
     named = (
         settings.get("activation_fn"),
@@ -152,7 +152,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Refuse settings whose values aren't `harmless`. Raises NoPooling."""
+    """Raise NoPooling for settings whose values aren't `harmless`."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
@@ -174,12 +174,12 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """Read the number of tokens to cut texts to, None for no limit. Raises NoPooling, LoadError."""
+    """Read the number of tokens that texts are cut to; None for no limit. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")
     for key in ARGUMENTS:
-        if isinstance(given := settings.get(key), dict):  # sentence-transformers drops trust_remote_code itself
+        if isinstance(given := settings.get(key), dict):  # sentence-transformers drops trust_remote_code too
             settings[key] = {name: value for name, value in given.items() if name != "trust_remote_code"}
             if key in ("tokenizer_args", "processor_kwargs"):
                 most = settings[key].pop("model_max_length", most)

@@ -1,4 +1,4 @@
-"""Run the kernel in double precision, so that its rounding adds nothing to the model's."""
+"""Run the kernel in double precision, so that the kernel's rounding adds nothing to the model's rounding."""
 
 import math
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 
-MOST_IN_DOUBLE = 2**24  # weights that are computed in double: 134 MB for each step
+MOST_IN_DOUBLE = 2**24  # up to this many weights are computed in double precision: 134 MB for each step
 
 
 def attend_precisely(

@@ -1,4 +1,4 @@
-"""Find one head's learned W_Q, W_K, W_V and W_O, and compute its query, key and value from the layer's input.
+"""Find one head's learned W_Q, W_K, W_V and W_O, and compute the head's query, key and value from the layer's input.
 
 The projections are found by the structure of the attention module, not by the model's name. Their results must equal the recorded
 query, key and value; otherwise nothing is shown.
@@ -19,20 +19,20 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.hooks import is_linear, output_layer, separate
 
-FUSED = "Wqkv"  # ModernBERT: one matrix, the thirds stacked
+FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest difference from the recorded query, key or value that rounding explains, as a share of their largest number.
+# Largest difference from the recorded query, key or value that rounding explains, as a share of its largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class ProjectionsUnknown(NotRecomputable):
-    """The head's learned matrices can't be found in this family; its query, key and value are still recorded."""
+    """The head's learned matrices can't be found in this family. The head's query, key and value are still recorded."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One layer's input times one head's matrices, as row vectors: query_flat = read @ query_weight + query_bias."""
+    """One head's matrices and their products with one layer's input, as row vectors: read @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -55,15 +55,15 @@ class Projected:
     rotary: bool  # True if query and key were rotated by their position
 
     def output(self, context: Tensor) -> Tensor:
-        """Compute the head's addition to the residual stream, (n, d_model), from its context (n, d_head), without the bias."""
+        """Compute what the head adds to the residual stream, without the bias: context (n, d_head) -> (n, d_model)."""
         return context @ self.output_weight
 
 
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
     """Compute one head's query, key and value from the layer's input, CPU float32.
 
-    encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder that is
-    shown only, and IndexError for a layer or head that doesn't exist.
+    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder
+    whose heads can only be shown, and IndexError for a layer or head that doesn't exist.
     """
     encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
     recording = encoding.recordings[layer]
@@ -74,7 +74,7 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
     shared = sum(other.module is module for other in encoding.recordings)
     learned = _slices(recording, linears, head, rotary is not None, shared)
     layer_input = encoding.states[layer]
-    received = next(iter(recording.arguments.values()), None)  # a hooked module's own input
+    received = next(iter(recording.arguments.values()), None)  # the input that a hooked module received
     plain = received is not None and torch.equal(received[0].float().cpu(), layer_input)
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input)
     query_flat, key_flat, value = (
@@ -96,7 +96,7 @@ def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """Return W_O of an attention module, head after head: (n_heads * d_head, d_model), CPU float32.
+    """Return an attention module's W_O, with the heads one after another: (n_heads * d_head, d_model), CPU float32.
 
     Raises ProjectionsUnknown for an unknown family.
     """
@@ -132,7 +132,7 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's rows of the three matrices and columns of the fourth, and the family's note."""
+    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and the family's note."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
@@ -157,7 +157,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, that of W_V, and the steps before them in words."""
+    """Return the input of W_Q and W_K, the input of W_V, and a description of the steps before these inputs."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -175,13 +175,13 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Return a module's output, CPU float32. A copy runs, because other threads use the module."""
+    """Return a module's output, CPU float32. A copy of the module runs, because other threads use the module."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 
 
 def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
-    """Return the model's rotary cosines and sines, (n, d_head) each, or None if it has none."""
+    """Return the model's rotary cosines and sines, (n, d_head) each, or None if the model has no rotary positions."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
         return None
@@ -193,7 +193,7 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
 
 
 def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
-    """Raise ProjectionsUnknown if the projections don't give the recorded query, key and value."""
+    """Raise ProjectionsUnknown if the computed query, key and value differ from the recorded ones."""
     for name, ours in zip(("query", "key", "value"), computed):
         theirs = getattr(recording, name)[0, head].float().cpu()
         allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)

@@ -1,6 +1,6 @@
 """Compute the model's own attention weights by its slow `eager` implementation, to check the kernel's weights.
 
-There are two ways: the family's eager function on the recorded inputs, and a separate pass of an eager copy of the model.
+There are two ways: call the family's eager function on the recorded inputs, or run an eager copy of the model separately.
 """
 
 import copy
@@ -15,9 +15,9 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """Compute weights by the model's own `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
+    """Compute weights by the model's `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
 
-    CPU float32. rows: only these queries. A hooked family has no such function, so its module is called again.
+    The result is CPU float32. rows: only these queries. A hooked family has no such function, so its module is called again.
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
@@ -28,7 +28,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
     mask = added(mask if mask is None or mask.shape[1] == 1 else mask[:, heads], recording.query.dtype)
     query = recording.query[:, heads, rows]
     key, value = (tensor[:, heads][:, ::groups] for tensor in (recording.key, recording.value))
-    (bias,) = recording.terms or (None,)  # T5's
+    (bias,) = recording.terms or (None,)  # T5's position bias
     extra = {} if bias is None else {"position_bias": _queries(bias.values, rows)[:, heads]}
     with torch.no_grad():
         _, weights = eager(recording.module, query, key, value, mask, scaling=recording.scale, dropout=0.0, **extra)
@@ -38,7 +38,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """Return the weights (n_heads, n, n), CPU float32, of the attention module, called with its recorded arguments."""
+    """Call the attention module with its recorded arguments and return the weights: (n_heads, n, n), CPU float32."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -51,18 +51,18 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """Cut a mask or bias to some queries, unless it has one row for all."""
+    """Cut a mask or bias to some queries, unless it has one row for all queries."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """Copy the modules, with shared parameters, and set the slow `eager` attention, which returns weights.
+    """Copy the modules without copying parameters, and set the slow `eager` attention, which returns weights.
 
-    The loaded model's own implementation is never switched, because another thread would lose its recordings.
+    The implementation of the loaded model itself is never switched, because another thread would lose its recordings.
     """
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # EAGER calls the family's own slow function, and hides tokens in it.
+    # EAGER calls the family's slow function with the recorder's tokens hidden.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

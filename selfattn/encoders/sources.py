@@ -23,9 +23,9 @@ BUNDLED_DIGESTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # its `Encoder.content`
+BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # the bundled `Encoder.content`
 
-# Encoders to offer, with safetensors on the Hub.
+# Encoders to offer. All have safetensors weights on the Hub.
 CURATED = (
     BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
     "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
@@ -34,13 +34,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder to load from, not yet read."""
+    """A folder from which to load an encoder. It hasn't been read yet."""
 
-    name: str  # to show
+    name: str  # the name to show
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # names the inner folder if that is opened instead of the named one
+    note: str = ""  # the inner folder, if it is opened instead of the named folder
 
 
 def resolve(
@@ -122,7 +122,7 @@ def _local_folder(name: str) -> Path | None:
         raise LoadError(f"{name!r} is a file. Name the folder it is in: {str(Path(name).parent)!r}.")
     if looks_local and base is None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
-    if looks_local or folder is None:  # the same message whether the folder exists or not
+    if looks_local or folder is None:  # the message doesn't reveal whether the folder exists
         raise LoadError(
             f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
             "(SELFATTN_MODEL_DIR)."
@@ -131,9 +131,9 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of a name inside the operator's folder, or None if it leads out of the folder, or to the folder itself.
+    """Return the path of a name inside the operator's folder, or None if the name leads out of it, or to the folder itself.
 
-    The spelling is checked first, then each step, so nothing outside is read and no answer gives away files there.
+    The spelling is checked first, then each step. Nothing outside the folder is read, and no result reveals files there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)

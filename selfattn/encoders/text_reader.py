@@ -1,4 +1,4 @@
-"""The part of an encoder that reads texts: it makes tokens, finds words in them, and makes the model's inputs."""
+"""The part of an encoder that reads texts: it tokenises, finds words among the tokens, and makes the model's inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and its model. `Encoder` extends it."""
+    """A tokeniser and its model. `Encoder` is a subclass."""
 
     name: str
     revision: str | None  # None for folders
@@ -28,20 +28,20 @@ class TextReader:
     files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file, by its path
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """Return the text's tokens; Tokens are returned as they are. Raises TextError if the encoder can't read them."""
+        """Return a string's tokens; return Tokens unchanged. Raises TextError if the encoder can't read the text."""
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
                     f"Expected a text that {self.title} has read, whole and without padding. Give the string."
                 )
-            self._check_indices(text)  # the tokens may be of an encoder with larger tables and the same tokeniser
+            self._check_indices(text)  # they may come from an encoder with the same tokeniser but larger tables
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """Return the text's tokens, also more than the encoder reads; `Tokens.cut` shortens them. Raises TextError."""
+        """Return all tokens of a text, even if the encoder can't read so many; `Tokens.cut` shortens them. Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser gives the spelling of an unknown token, but the model gets only its number.
+            # A unigram tokeniser returns an unknown token's spelling, but the model gets only the number of "unknown".
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Refuse tokens without a vector, which on a GPU would stop the process. Raises TextError."""
+        """Raise TextError for tokens without a vector, which would crash the process on a GPU."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
@@ -103,7 +103,7 @@ class TextReader:
 
     @cached_property
     def pad_id(self) -> int:
-        """The token that fills up a batch: the padding token, or token 0 if that has no vector. It is always masked."""
+        """The token that pads a batch: the padding token, or token 0 if the padding token has no vector. Always masked."""
         pad = self.tokenizer.pad_token_id
         return pad if self.has_vector(pad) else 0
 
@@ -112,7 +112,7 @@ class TextReader:
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every place of `word`, or of one of `more`, in `sentence`; at least one.
+        """Return every place (at least one) of `word`, or of any word in `more`, in `sentence`.
 
         Raises TextError with the reason why a table's row can't be used.
         """
@@ -125,7 +125,7 @@ class TextReader:
         if reason := tokens.why_unknown(word, *more):
             raise TextError(reason)
         places, parts = tokens.places(word, *more), len(character_spans(word))
-        if parts != 1 and not tokens.places(word):  # several that share a token are one word
+        if parts != 1 and not tokens.places(word):  # several parts that share a token are one word
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         if not places:
             raise TextError(
@@ -134,7 +134,7 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """Return a PlacedWord, given one or a tuple (text, positions) or (text, positions, pair).
+        """Return a PlacedWord, given a PlacedWord or a tuple (text, positions) or (text, positions, pair).
 
         positions: as in `knock_out`. Raises TextError, IndexError, and ValueError for another encoder's tokens.
         """
@@ -164,12 +164,12 @@ class TextReader:
 
     @cached_property
     def title(self) -> str:
-        """The name to show: a folder's name without its path, or its repository if it is in the Hub's cache; or a Hub id."""
+        """The name to show: a Hub id; a folder's repository if the folder is in the Hub's cache; else the folder's name."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
     @cached_property
     def reader(self) -> str:
-        """The identity of the tokeniser: the digest of its file, or the encoder's name if it has no such file."""
+        """The identity of the tokeniser: the digest of tokenizer.json or, without that file, the encoder's name."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Load an encoder's fast tokeniser by transformers from a checked folder."""
+"""Load an encoder's fast tokeniser from a checked folder, by means of transformers."""
 
 import re
 from pathlib import Path
@@ -8,12 +8,12 @@ from transformers import AutoTokenizer
 
 from selfattn.encoders.errors import LoadError, failing_as
 
-SAMPLE = "The bank of the river."  # the short text for measuring an encoder at load
+SAMPLE = "The bank of the river."  # the short text on which an encoder is measured at load
 CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """A fast tokeniser. Names such as pad_token and decode are those of transformers. Raises LoadError if it isn't fast."""
+    """A fast tokeniser. Names such as pad_token and decode are transformers' names. Raises LoadError if it isn't fast."""
 
     def __init__(self, folder: Path, name: str):
         with failing_as(
@@ -28,7 +28,7 @@ class Tokenizer:
                 "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
                 "Take another encoder."
             )
-        # Switched off here once: switching for each text would change an object that other threads use.
+        # Switched off once, here: switching for each text would change an object that other threads use.
         loaded.backend_tokenizer.no_truncation()
         loaded.backend_tokenizer.no_padding()
         self._backend = loaded.backend_tokenizer
@@ -43,15 +43,15 @@ class Tokenizer:
         self.convert_ids_to_tokens = loaded.convert_ids_to_tokens
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """Read a text by the Rust tokeniser. transformers' wrapper would set padding in it, and threads share it."""
+        """Read a text by the Rust tokeniser. transformers' wrapper would change its padding, and threads share it."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Return True for each special token, also for typed ones, which the backend's mask leaves out."""
+        """Return True for each special token, also for those typed in the text, which the backend's mask leaves out."""
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """Return a note if texts for a cased vocabulary are lower-cased, which is transformers' default without a setting."""
+        """Return a note if texts are lower-cased although the vocabulary is cased; this is transformers' default."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""

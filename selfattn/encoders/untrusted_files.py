@@ -1,4 +1,4 @@
-"""Read an untrusted file, which must be a plain file of limited size with valid JSON; otherwise raise LoadError."""
+"""Read an untrusted file. Raise LoadError unless it is a plain file of limited size with valid JSON."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from selfattn.encoders.errors import LoadError
 
-MOST_BYTES = 16 * 2**20  # of a JSON file
+MOST_BYTES = 16 * 2**20  # in a JSON file
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -71,7 +71,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """Return a JSON object's values. Raises ValueError for a repeated key, because readers differ in the value that they take."""
+    """Return a JSON object's values. Raises ValueError for a repeated key, because programs differ in which value they use."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:

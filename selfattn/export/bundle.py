@@ -9,7 +9,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float, width: float | None) -> bytes:
-    """Return the view as a ZIP. scale: a PNG's pixels per unit. width: the pictures' width in units (None: as drawn)."""
+    """Return the view as a ZIP. scale: pixels per unit of a PNG. width: the pictures' width in units (None: as drawn)."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
         parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)
@@ -27,5 +27,5 @@ def zipped(view: View, scale: float, width: float | None) -> bytes:
 
 
 def safe_name(name: str) -> str:
-    """Return a file name that is valid on every system, with letters, digits, "-" and "_" only."""
+    """Return a file name that is valid on every system: only letters, digits, "-" and "_"."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

@@ -1,6 +1,6 @@
 """Put dashboard components with their data into an HTML page that works offline.
 
-Data is a JSON block in ASCII with every "<" escaped, so that no text in it can end the block.
+The data is a JSON block in ASCII with every "<" escaped, so that no text in the block can end it.
 """
 
 import json
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # not imported, because the dashboard shows a component before it imports more
+if TYPE_CHECKING:  # not imported at run time, because the dashboard shows a component before heavier imports
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -28,7 +28,7 @@ def javascript(name: str) -> str:
 
 @cache
 def stylesheet(*names: str) -> str:
-    """Return the components' CSS, the shared base first."""
+    """Return the components' CSS, after the shared base's CSS."""
     return _joined(["base.css", *(f"{name}.css" for name in names)])
 
 
@@ -38,8 +38,8 @@ def module(name: str) -> str:
 
 
 def place(live: "Live", without_script: str) -> str:
-    """Return the element that a component fills, with its data. without_script: the HTML to show if no script runs."""
-    # Leave out links to the dashboard's pages and clicks that it would answer, because a file can't reach it.
+    """Return the element that a component fills, with the component's data. without_script: HTML to show if no script runs."""
+    # Leave out links to the dashboard's pages and clicks that need the dashboard, because a file can't reach it.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()

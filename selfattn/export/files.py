@@ -1,4 +1,4 @@
-"""Write charts and data to files, each with its provenance: PNG, SVG, CSV, Parquet, NPZ."""
+"""Write charts and data to files with their provenance: PNG, SVG, CSV, Parquet, NPZ."""
 
 import io
 import re
@@ -29,29 +29,29 @@ from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
-MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
+MAX_PIXELS = 64_000_000  # in a PNG: 256 MB while it is drawn
 LETTER = 5.9  # units: the mean width of a letter under a title, with some room
-NARROWEST = 260  # units: the text above a chart is at least so wide
-NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
+NARROWEST = 260  # units: the least width of the text above a chart
+NUMBER = re.compile(r"^\d+\. ")  # the number before the name of a page's figure
 SUBTITLE_LINES = 12  # lines of one sentence under a figure's title
 painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a process that runs it
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
-CELL, COLUMNS = 32, 50  # pixels of a cell and cells of a row of the sheet on which characters are tried
-NAMED = 5  # a note names so many characters
+CELL, COLUMNS = 32, 50  # in the sheet that tests which characters a font has: pixels per cell, cells per row
+NAMED = 5  # the number of characters that a note names
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
 @dataclass(frozen=True)
 class View:
-    """A page's panels, other tables and complete maps, to download."""
+    """The panels, other tables and complete maps of a page that a visitor can download."""
 
     name: str  # the file name without its suffix
     provenance: Provenance
-    panels: Mapping[str, Panel]  # by numbered names: numbered()
-    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables of no panel
+    panels: Mapping[str, Panel]  # keyed by numbered names, from numbered()
+    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that belong to no panel
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
-    look: Look = field(default_factory=Look)  # of its pictures
+    look: Look = field(default_factory=Look)  # the look of the pictures
 
     @property
     def pictures(self) -> dict[str, Spec]:
@@ -69,7 +69,7 @@ class View:
         return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """Return the provenance of a panel's picture: its title, and the head and the sentences that it shows."""
+        """Return the provenance of a panel's picture: the title, and the head and the sentences that the picture shows."""
         return self._origin(name, self.panels[name])
 
     def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
@@ -78,12 +78,12 @@ class View:
 
 
 def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
-    """Return the panels by their names, with a number before each."""
+    """Return the panels keyed by name, with a number before each name."""
     return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """Return the spec, `width` units wide, with the provenance's title, sentences and line above it."""
+    """Return the spec with the provenance's title, sentences and line above the chart. width: the chart's width in units."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -103,7 +103,7 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
     """Draw the chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
 
-    plain: for print and slides, without the provenance above it.
+    plain: leave out the provenance above the chart, for print and slides.
     """
     head, rest = _drawn(spec, provenance, width, plain).split(">", 1)
     return f"{head}><metadata>{escape(drawable(provenance.json()))}</metadata>{rest}"
@@ -112,7 +112,7 @@ def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: b
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
     """Draw the chart as `svg` does, without metadata, so that equal pictures have equal texts."""
     if not plain:
-        plot = spec.get("width")  # if it is known, the chart needn't be drawn to measure it
+        plot = spec.get("width")  # if the width is known, the chart needn't be drawn to measure it
         spec = titled(spec, provenance, plot if isinstance(plot, int | float) else svg_size(draw_svg(spec))[0])
     picture = draw_svg(spec)
     return picture if width is None else _resized(picture, width)
@@ -121,9 +121,9 @@ def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool)
 def png(
     spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
 ) -> bytes:
-    """Draw the chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), with the provenance in its metadata.
+    """Draw the chart as PNG with the provenance in the metadata. scale: pixels per unit. width: in units (None: as drawn).
 
-    plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Characters
+    plain: as for `svg`. The resolution tag is 72 * scale dots per inch, so a larger scale prints finer, not larger. Characters
     that no font here has are drawn as U+FFFD, and the provenance has a note. Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
@@ -143,12 +143,12 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the characters of a text that no font here has. They are drawn like a character that doesn't exist."""
+    """Return the characters of a text that no font here has: those that are drawn like a character that doesn't exist."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
 
-@lru_cache(256)  # a chart's signs are nearly always the same
+@lru_cache(256)  # most charts have the same characters
 def _undrawn(foreign: str) -> str:
     cells = "".join(
         f'<svg x="{CELL * (at % COLUMNS)}" y="{CELL * (at // COLUMNS)}" width="{CELL}" height="{CELL}">'
@@ -211,8 +211,8 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     """Return a tidy table as CSV, with added columns for model, revision, layer, head and error.
 
-    Columns that the table has already aren't changed: a table of all heads has layer and head. A text that a spreadsheet would
-    run as a formula is escaped; numbers stay numbers. Parquet has every text unchanged.
+    If the table already has such a column, it stays unchanged: a table of all heads has layer and head. A text that a
+    spreadsheet would run as a formula is escaped; numbers stay numbers. In Parquet, every text stays unchanged.
     """
     origin = {
         "layer": provenance.layer,

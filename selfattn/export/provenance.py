@@ -1,4 +1,4 @@
-"""The provenance of a figure or a table, for its file: encoder, sentences, head, versions."""
+"""The provenance of a figure or a table, to write into the file: encoder, sentences, head, versions."""
 
 import json
 import platform
@@ -32,8 +32,8 @@ class Provenance:
     tokens: dict[str, list[str]] = field(default_factory=dict)
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
-    error: float | None = None  # largest difference of the kernel's weights to the model's own; None: not measured
-    recomputed: bool = True  # False: the weights are those that the model reports
+    error: float | None = None  # largest difference of the kernel's weights from the model's own; None: not measured
+    recomputed: bool = True  # False: the model reported the weights
     note: str = ""  # how the file's picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return the provenance of one figure: its name as title, the head only with `one_head`, these sentences (None: all)."""
+        """Return one figure's provenance, titled by its name, with these sentences (None: all). one_head: keep the head."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -80,7 +80,7 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the kernel's largest difference to the model; "" if it wasn't measured."""
+        """Describe the largest difference of the kernel from the model; "" if it wasn't measured."""
         if not self.recomputed:
             return "shown, not recomputed"
         return "" if self.error is None else f"largest difference to the model's own {numbers.error(self.error)}"

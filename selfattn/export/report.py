@@ -1,7 +1,7 @@
 """Write a view as one HTML file that works offline: pictures, numbers and their provenance.
 
-Each chart is an SVG and each table a CSV, in data URIs. A live figure is its component with its data, or its picture if scripts
-don't run. The file's content policy lets it fetch nothing, and run only the components' scripts.
+Data URIs hold each chart as SVG and each table as CSV. A live figure is a component with its data, or a picture if scripts
+don't run. The file's content policy forbids it to fetch anything, and allows only the components' scripts.
 """
 
 import base64
@@ -15,7 +15,7 @@ from selfattn.export import files
 from selfattn.export.component_page import module, place, stylesheet
 from selfattn.export.files import View
 
-SHOWN_ROWS = 100  # rows of a table that are shown; its CSV in the same file has all
+SHOWN_ROWS = 100  # rows of a table that are shown; the table's CSV in the same file has all rows
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1b2330, #eef1f6); --muted: light-dark(#5c6675, #a3adbd);
@@ -75,12 +75,12 @@ def paragraph(text: str) -> str:
 
 
 def link(file: str, title: str) -> str:
-    """Return a link to a file of this folder."""
+    """Return a link to a file in the same folder."""
     return f'<p><a href="{_text(file)}">{_text(title)}</a></p>'
 
 
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
-    """Return a page's entry in an index: its title as a link to its file, its sentences and its finding."""
+    """Return a page's entry in an index: the title as a link to the page's file, the sentences and the finding."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
@@ -111,12 +111,12 @@ def _hash(text: str) -> str:
 def _tables(view: View) -> Iterable[str]:
     for name, (make, origin) in view.tables.items():
         frame, file = make(), f"{name}.csv"
-        whole = _data_uri("text/csv;charset=utf-8", files.csv(frame, origin))
+        complete = _data_uri("text/csv;charset=utf-8", files.csv(frame, origin))
         shown = "" if len(frame) <= SHOWN_ROWS else f", the first {SHOWN_ROWS} shown here"
         yield f"<h2>{_text(name)}</h2>"
         yield (
             f'<p class="quiet">{numbers.count(len(frame))} rows{shown}. '
-            f'<a download="{_text(file)}" href="{whole}">All of them as CSV</a></p>'
+            f'<a download="{_text(file)}" href="{complete}">All of them as CSV</a></p>'
         )
         rows = frame.head(SHOWN_ROWS).itertuples(index=False)
         yield f'<div class="scroll" tabindex="0">{_table(rows, frame.columns)}</div>'

@@ -1,4 +1,4 @@
-"""Write the example pairs as static pages with an index, in a folder for any web server or disk."""
+"""Write the example pairs as static pages with an index, in a folder to open from disk or put on any web server."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page for each pair, named by its word, and the index into a new or empty folder.
+    """Write a page for each pair, named after the pair's word, and an index into a new or empty folder.
 
     wrote(file) is called after each file. Raises SiteError for a folder that isn't empty, NotRecomputable if the encoder's
     attention can't be recomputed.
@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair, with its exact heads."""
+    """Return the main view of an example pair, with exact shares of heads."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
@@ -55,7 +55,7 @@ def pair_panel(encoder: Encoder, example: Example) -> Panel:
 
 
 def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "") -> str:
-    """Return the page of an example pair, which works offline. panel: its main view. index: the index file to link to."""
+    """Return an example pair's page, which works offline. panel: the pair's main view. index: the index file to link to."""
     if panel.live is None:
         raise ValueError(f"Expected a panel with a live figure, got {panel.name!r}.")
     texts = {name: placed.sentence for name, placed in _placed(encoder, example).items()}
@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference of the kernel's weights to the model's own, over all heads."""
+    """Return the largest difference of the kernel's weights from the model's own, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 

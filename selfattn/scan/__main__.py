@@ -1,4 +1,4 @@
-"""The corpus job's command line: `selfattn scan INPUT --output DIR`, or `python -m selfattn.scan`."""
+"""The command line of the corpus scan: `selfattn scan INPUT --output DIR`, or `python -m selfattn.scan`."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ from selfattn.scan.ray_engine import ray_engine
 from selfattn.scan.tables import InputError
 from selfattn.scan.target import run_target
 
-MAX_REJECTS = 0.1  # of the rows
+MAX_REJECTS = 0.1  # share of the rows
 
 DESCRIPTION = """\
 What a word attends to, in every head of an encoder, over a table of any size.
@@ -144,7 +144,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """Return the words of a file, one a line. Raises InputError, OSError."""
+    """Return the words of a file, one per line. Raises InputError, OSError."""
     if file is None:
         return []
     try:
@@ -157,7 +157,7 @@ def _listed(file: str | None) -> list[str]:
 
 
 def _bar(done: int, total: int):
-    """Show a progress bar with rate and time left on the terminal, and return its counter."""
+    """Show a progress bar with rate and remaining time on the terminal, and return the bar's counter."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 

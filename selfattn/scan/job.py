@@ -1,4 +1,4 @@
-"""Run a scan: read the input part by part, and measure and write each part that doesn't exist yet."""
+"""Run a scan: read the input part by part, measure each part that doesn't exist yet, and write it."""
 
 import hashlib
 import json
@@ -14,14 +14,14 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, new_file, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
-PART_ROWS = 1024  # seconds of work on a CPU; a killed job repeats one part at most
+PART_ROWS = 1024  # rows of a part, some seconds of work on a CPU; a killed job repeats one part at most
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
-Part = tuple[str, list[Row]]  # name and rows: measured together, and written as one file
+Part = tuple[str, list[Row]]  # name, and rows that are measured together and written as one file
 
 
 @dataclass(frozen=True)
 class Job:
-    """A scan's input, encoder, options and folder. Plain values only, so that it can be sent to other machines."""
+    """A scan's input, encoder, options and folder, as plain values that can be sent to other machines."""
 
     source: str
     output: str
@@ -32,16 +32,19 @@ class Job:
     part_rows: int = PART_ROWS
     vectors: bool = False
     batch_tokens: int | None = None
-    words: tuple[str, ...] = ()  # to search every text for; empty: use the tables' column word
-    heads: tuple[Head, ...] | None = None  # to measure; None: all
-    sources: bool = False  # hide every other word from each occurrence
+    words: tuple[str, ...] = ()  # words to search every text for; empty: use the tables' column word
+    heads: tuple[Head, ...] | None = None  # heads to measure; None: all
+    sources: bool = False  # True: hide every other word from each occurrence
 
     def load(self) -> Encoder:
         """Load the job's encoder. Raises LoadError."""
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """Yield the rows of each input file, numbered through all files. searched: as in `read_rows`. Raises InputError."""
+        """Yield an iterator over each input file's rows; row numbers continue through all files. Raises InputError.
+
+        searched: as in `read_rows`.
+        """
         numbers = count()
         for file in input_files(Path(self.source), searched):
             yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
@@ -55,10 +58,10 @@ class Job:
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Run the job, or its parts that don't exist yet, and return the counts of the scan.
+    """Run the job, or only those parts that don't exist yet, and return the counts of the complete scan.
 
-    engine(job, encoder, parts, counter) scans the parts; None: this process does. progress(done, total) returns the counter.
-    Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
+    engine(job, encoder, parts, counter) scans the parts; None: this process scans them. progress(done, total) returns the
+    counter. Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
@@ -96,7 +99,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. It can be repeated, and then replaces the file by an equal one."""
+    """Measure and write one part. The call can be repeated: it replaces the part's file by an equal file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
@@ -118,9 +121,9 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError for the first entry in which `about` differs from the scan's."""
+    """Raise ScanError for the first entry of `about` that differs from the scan's entry."""
     for name, value in about.items():
-        if name in ("name", "revision"):  # the same content may lie in another folder now
+        if name in ("name", "revision"):  # the same content may now be in another folder
             continue
         if (before := scan.about.get(name)) != value:
             other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"

@@ -1,6 +1,6 @@
-"""Measure a chunk of rows as one table: the weights of each occurrence of the word in every head.
+"""Measure a chunk of rows and return one table: the weights of each occurrence of the word in every head.
 
-It computes only the word's own rows, O(n) per head, in batches of sentences of similar length, on the model's device.
+Only the word's rows of the maps are computed, O(n) per head, in batches of sentences of similar length, on the model's device.
 """
 
 import math
@@ -25,7 +25,7 @@ from selfattn.kernel import attend
 from selfattn.scan.tables import InputError, Row
 from selfattn.words import Word, character_spans, fold, words_in
 
-MOST_SOURCES = 3  # most context words to name for an occurrence
+MOST_SOURCES = 3  # largest number of context words to name for an occurrence
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ def measure(
 ) -> tuple[pa.Table, list[Reject]]:
     """Return the rows' occurrences as a table (see `schema`), in the input's order, and the rejected rows.
 
-    All rows stay in memory (50 kB each, tokens and results), so that those of similar length share a pass. vectors: keep the
-    word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads: those to
+    All rows stay in memory (50 kB each, tokens and results), so that rows of similar length share a pass. vectors: keep the
+    word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads: the heads to
     measure (None: all).
-    words (of `words_to_find`): search each sentence for these instead of the row's own word; leave out a row without any.
+    words (from `words_to_find`): search each sentence for these words instead of the row's word; leave out a row without any.
     sources: hide every other word of the sentence from the occurrence, one at a time, and keep the words with the largest effect
-    (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on the hidden word.
+    (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on what they read from the
+    hidden word.
     Raises NotRecomputable if words can't be hidden.
     """
     if sources:
@@ -73,7 +74,7 @@ def measure(
     progress(len(rows) - len(usable))
     tables = [wanted.empty_table()]
     for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
-        # Use one pass, or two if the memory is too small for one.
+        # Use one pass, or two if the memory is too small for one pass.
         found = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
         measured = {row for table in found for row in table["row"].to_pylist()}
         rejects += [Reject(row, reason) for row, _ in batch if row.row not in measured]
@@ -87,34 +88,32 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """Return the columns of a part. Lists have one entry for each measured head; if all are measured, [layer * n_heads + head].
+    """Return the columns of a part. Lists have an entry for each measured head; if all are measured, at layer * n_heads + head.
 
-    Lists of sources have one entry for each other word, up to three, and no nulls, so that any reader can unnest them.
+    Lists of sources have an entry for each other word, up to three, and no nulls, so that any reader can unnest them.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
         pa.field("sentence", pa.string()),
         pa.field("word", pa.string()),  # as spelled in the sentence
-        pa.field("start", pa.int32()),  # its first character in the sentence
+        pa.field("start", pa.int32()),  # the index of the word's first character in the sentence
         pa.field("sense", pa.string()),  # null if none was given
-        pa.field(
-            "top_word", pa.list_(pa.string(), n_measured)
-        ),  # the word with most weight; special tokens don't count
-        pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # its weight, summed over its pieces
+        pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word with most weight; no special tokens
+        pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # the weight of top_word, summed over its pieces
         pa.field("entropy", pa.list_(pa.float32(), n_measured)),  # bits, over all tokens
         pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # the weight on special tokens, 0 to 1
     ]
     if vectors:  # [layer * d_model + i], layer 0 being the embedding output
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
     if sources:
-        fields.append(pa.field("sources", pa.list_(pa.string())))  # words whose hiding moves it most; largest first
-        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # their moves: 1 - cosine, last hidden state
+        fields.append(pa.field("sources", pa.list_(pa.string())))  # words that move it most if hidden; largest first
+        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # the moves: 1 - cosine, last hidden state
     shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words to search texts for, folded and sorted, each once. Raises InputError for a text that isn't one word."""
+    """Return the words to search texts for: folded, sorted, each once. Raises InputError for a text that isn't one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -128,7 +127,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
             if row.problem:
                 raise TextError(row.problem)
             found: Sequence[str] = (row.word,)
-            if words:  # `locate` rejects a sentence that is no text
+            if words:  # `locate` rejects a sentence that isn't a text
                 found = words_in(row.sentence, words) if isinstance(row.sentence, str) else words
                 row = row._replace(word=", ".join(found))
             if found:
@@ -141,9 +140,9 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Return the rows of one pass of the encoder, without the texts that give a number that isn't finite.
+    """Return the rows of one pass of the encoder. Texts whose numbers aren't all finite are left out.
 
-    Sources take more passes, over copies of the sentences, of about `limit` padded tokens each.
+    Sources need more passes, over copies of the sentences, of about `limit` padded tokens each.
     """
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
@@ -173,9 +172,8 @@ def _table(
     if "sources" in wanted.names:
         moves = _moves(encoder, [placed for _, _, placed in occurrences], states[:, -1], limit)
         broken |= {occurrences[at][0] for at, one in enumerate(moves) if not all(math.isfinite(far) for far, _ in one)}
-        largest = [
-            sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves
-        ]  # the first of equal ones wins
+        # Of equal moves, the first word comes first.
+        largest = [sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves]
         columns["sources"] = [[name for _, name in one] for one in largest]
         columns["source_moves"] = [[far for far, _ in one] for one in largest]
     for values in numbers.values():
@@ -189,7 +187,7 @@ def _run(
 ) -> tuple[Tensor, Tensor, set[int]]:
     """Return weights (n_pieces, heads, n), states, and the indices of sentences with a number that isn't finite.
 
-    States: (n_pieces, n_layers + 1, d_model), or (n_pieces, 1, d_model), the last, without `vectors`. Both are float32.
+    States: (n_pieces, n_layers + 1, d_model) with `vectors`, else only the last, (n_pieces, 1, d_model). All are float32.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -197,12 +195,12 @@ def _run(
             recorder = Recorder()
             output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
-        else:  # such a model computes all of its weights anyway
+        else:  # a model that isn't recomputable computes all weights anyway
             output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
-        whole = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)
-        broken = {b for b, finite in enumerate(whole.all(-1).tolist()) if not finite}
+        usable = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)
+        broken = {b for b, finite in enumerate(usable.all(-1).tolist()) if not finite}
         every = encoder.states(output) if vectors else (output.last_hidden_state,)
         states = [state[sentence, position].float() for state in every]
     return chosen, torch.stack(states, dim=1), broken
@@ -211,10 +209,10 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Return for each occurrence how far hiding each other word moves its vector (1 - cosine), with the word.
+    """Hide each other word from each occurrence. Return, for each occurrence, pairs (its vector's move, 1 - cosine; the word).
 
-    plain: the unchanged vectors (n_occurrences, d_model). Every word except punctuation is hidden, each repetition apart, in all
-    heads of all layers. Copies of several sentences share passes.
+    plain: the unchanged vectors (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately,
+    in all heads of all layers. Copies of several sentences share passes.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
@@ -243,7 +241,7 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.float()
     terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]
-    # The context isn't used: its values have one number a token.
+    # The context isn't used, so the values may have one number per token.
     return attend(query, key, key[..., :1], mask, recording.scale, terms).weights[:, :, 0]
 
 
@@ -260,12 +258,12 @@ def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Seque
     """Return top (the index of a word), top_weight, entropy and special_share, (n_occurrences, heads) each."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
-    # The word of each token. Special tokens, padding and tokens outside words belong to an extra word at the end.
+    # The index of each token's word. Special tokens, padding and tokens outside words have an extra index at the end.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
-    for line, (sentence, own_words) in enumerate(zip(sentences, words)):
+    for line, (sentence, of_sentence) in enumerate(zip(sentences, words)):
         special[line, : len(sentence.special)] = sentence.special
-        for index, word in enumerate(own_words):
+        for index, word in enumerate(of_sentence):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)

@@ -1,4 +1,4 @@
-"""Read and write a scan's folder: scan.json, parts/*.parquet (each complete or absent) and rejects/*.csv (unusable rows)."""
+"""Read and write a scan's folder: scan.json, parts/*.parquet (each complete or absent), and rejects/*.csv (unusable rows)."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from selfattn.tidy_tables import csv_text, sources_frame, unescaped
 NAME, FORMAT, MOST_BYTES = "scan.json", 4, 2**26
 REJECT_COLUMNS = [*Row._fields[:6], "reason"]
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
-TEXTS = ["sentence", "word", "sense", "top_word"]  # repeated texts, for which a dictionary makes the file smaller
+TEXTS = ["sentence", "word", "sense", "top_word"]  # texts that repeat, so a dictionary makes the file smaller
 
 
 class ScanError(ValueError):
@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
     n_rows: int = 0  # rows of the input
     n_rejected: int = 0
-    n_texts: int = 0  # that have occurrences
+    n_texts: int = 0  # texts with occurrences
     n_occurrences: int = 0
     n_skipped: int = 0  # empty lines
     n_without: int = 0  # texts with none of the words searched for
@@ -52,9 +52,9 @@ class Scan:
     measured: tuple[Head, ...]  # the heads in the order of the lists' entries
     finished: bool  # False: the job was stopped or is still running
     model: str
-    has_sources: bool  # made with --sources
+    has_sources: bool  # True if the scan was made with --sources
     counts: Counts
-    n_rows: int  # occurrences
+    n_rows: int  # number of occurrences
     n_texts: int
     n_rejected: int
 
@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return the rows (the first `limit`) as a table; the lists are arrays over `measured`."""
+        """Return the rows, or the first `limit` rows, as a table. Its lists are arrays over the heads in `measured`."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -81,7 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return the words whose hiding moves a word's vector most, as in `sources_frame`. Raises ScanError without --sources."""
+        """Return `sources_frame`: the words that move each word's vector most if hidden. Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with it, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
@@ -137,7 +137,7 @@ def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Rejec
 
 @contextmanager
 def _put(path: Path) -> Iterator[BinaryIO]:
-    """Write a file under a hidden name, which a killed job leaves behind; rename it when it is complete."""
+    """Write a file under a hidden name, and rename it when it is complete. A killed job leaves the hidden file behind."""
     hidden = path.with_name(f".{path.stem}.{secrets.token_hex(4)}")
     with new_file(hidden) as stream:
         yield stream
@@ -146,7 +146,7 @@ def _put(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a new file; remove it if that fails, as on a full disk. Raises ScanError."""
+    """Write a new file, and remove it if writing fails, as on a full disk. Raises ScanError."""
     stream = open(path, "xb")  # noqa: SIM115 (an existing file must stay)
     try:
         with stream:

@@ -1,7 +1,7 @@
-"""The Ray engine scans parts on many workers of one machine or a cluster (requirements-ray.txt).
+"""Scan parts with Ray, on many workers of one machine or a cluster (requirements-ray.txt).
 
-This process reads the input and gives each free worker a part. The worker measures it and writes it to the shared storage. Ray
-restarts a worker that dies and repeats its part, which replaces the same file, so no row occurs twice.
+This process reads the input and gives each free worker a part. The worker measures the part and writes it to the shared
+storage. If a worker dies, Ray restarts it and repeats the part, which replaces the same file, so no row occurs twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return an engine for `run`. address None: start Ray on this machine, and stop it at the end. Raises ScanError."""
+    """Return an engine for `run`. Without address, it starts Ray on this machine and stops Ray at the end. Raises ScanError."""
     try:
         import ray
     except ImportError:
@@ -65,8 +65,8 @@ def _run(ray: Any, job: Job, device: str, parts: Iterator[Part], workers: int | 
     slots = max(1, int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1)))
     one_each = {"num_gpus": 1, "num_cpus": 0} if on_gpu else {"num_cpus": 1}
     worker = ray.remote(max_restarts=-1, max_task_retries=-1, **one_each)(PartWorker)
-    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # a further worker would wait forever
-    busy: dict[Any, Any] = {}  # busy workers, by the future of their part
+    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # one more worker would wait forever
+    busy: dict[Any, Any] = {}  # busy workers, keyed by the future of the part
 
     def wait_for_one() -> None:
         (done, *_), _ = ray.wait(list(busy))

@@ -1,4 +1,4 @@
-"""Read tables of any size row by row. An unusable row has a `problem`; only a file that isn't a table raises InputError."""
+"""Read tables of any size row by row. An unusable row gets a `problem`; only a file that isn't a table raises InputError."""
 
 import csv
 import io
@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from selfattn.encoders.untrusted_files import each_key_once
 
 COLUMNS = ("sentence", "word", "sense")  # sense is optional
-SEARCHED = ("sentence", "text", "sense", "pair")  # for texts to search: sentence, or else text; pair: a second text
+SEARCHED = ("sentence", "text", "sense", "pair")  # if texts are searched: sentence, or else text; pair: a second text
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-PLAIN = ".txt"  # one text a line
+PLAIN = ".txt"  # one text per line
 LINE_LIMIT = 2**24  # characters
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # Excel's line before the header
@@ -32,21 +32,21 @@ class InputError(ValueError):
 class Row(NamedTuple):
     """One row of the input."""
 
-    row: int  # its number in the input, from 0
+    row: int  # the row's number in the input, from 0
     file: str
-    line: int  # its last line in the file, from 1; in Parquet the row's number, from 1
+    line: int  # the row's last line in the file, from 1; in Parquet the row's number, from 1
     sentence: object
     word: object
     sense: object
-    problem: str | None = None  # why it can't be used
+    problem: str | None = None  # why the row can't be used
     n_skipped: int = 0  # number of empty lines just before it
     pair: object = None  # the second text
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """Return the file, or the folder's tables by name, without hidden ones. Raises InputError if there are none.
+    """Return the file, or the folder's tables in order of name, without hidden files. Raises InputError if there are none.
 
-    searched: plain text counts too.
+    searched: return plain text files too.
     """
     kinds = (*KINDS, PLAIN) if searched else KINDS
     inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
@@ -60,13 +60,13 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 
 
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
-    """Yield one file's rows. searched: the texts need no column word. content: the file's bytes, if it isn't on the disk.
+    """Yield one file's rows. searched: no column word is needed. content: the file's bytes, if the file isn't on the disk.
 
     Raises InputError.
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
-    try:  # a reader yields each row's line, its cells (None for an empty line) and why it can't be used
+    try:  # a reader yields each row's line number, cells (None for an empty line) and problem
         with open(file, "rb") if content is None else io.BytesIO(content) as stream:
             for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
                 if cells is None:
@@ -89,7 +89,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
-    """Yield lines with their ends (LF, CR LF or CR). A byte that is not UTF-8 becomes a lone surrogate."""
+    """Yield lines with their line ends (LF, CR LF or CR). A byte that is not UTF-8 becomes a lone surrogate."""
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
         if len(line) == LINE_LIMIT:
@@ -100,12 +100,12 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark can't take more lines."""
+    """Yield rows of CSV. A cell has at most 131,072 characters, which limits the lines that an open quotation mark spans."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)
     delimiter = named[1] if named else _delimiter(first, columns)
-    lines: list[str] = []  # of the row being read
+    lines: list[str] = []  # the lines of the row being read
     every = (lines.append(line) or line for line in chain([first], rest))
     reader = csv.reader(every, delimiter=delimiter, strict=True)
     if named:
@@ -127,7 +127,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
             yield reader.line_num, None, None
             continue
         text = "".join(lines)
-        problem = ODD_MARKS if text.count('"') % 2 else None  # such as the end of a malformed row
+        problem = ODD_MARKS if text.count('"') % 2 else None  # for instance at the end of a malformed row
         if len(fields) != len(header):
             has = f"This row has {len(fields)} columns, the header {len(header)}"
             marks = DELIMITERS.get(delimiter, f"{delimiter!r}")
@@ -137,7 +137,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
 
 
 def _delimiter(header: str, columns: Sequence[str]) -> str:
-    """Return the first delimiter that gives the wanted columns in the header, or else a comma."""
+    """Return the first delimiter by which the header has the wanted columns, or else a comma."""
     for delimiter in DELIMITERS:
         try:
             names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
@@ -182,7 +182,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Return the places in the header of the wanted columns that it has. Raises InputError."""
+    """Return the places, in the header, of those wanted columns that the header has. Raises InputError."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):

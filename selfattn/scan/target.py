@@ -1,4 +1,4 @@
-"""`selfattn scan INPUT --target class=POSITIVE`: measure which words and heads an encoder's answer rests on, over any texts."""
+"""Run `selfattn scan INPUT --target class=POSITIVE`: measure which words and heads an encoder's answer rests on, over texts."""
 
 import json
 from pathlib import Path
@@ -20,8 +20,8 @@ from selfattn.tidy_tables import csv_text
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """Measure the target in every text, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
 
-    The files are written at the end, into a new or empty folder, so a stopped run starts anew. progress(done, total) counts
-    texts, twice. Raises InputError, ScanError, LoadError.
+    The files are written at the end, into a new or empty folder, so a stopped run must start again. progress(done, total)
+    counts each text twice. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

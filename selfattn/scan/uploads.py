@@ -1,6 +1,6 @@
-"""Read an uploaded table, CSV or JSON Lines, within limits of bytes a line, rows, characters a cell and characters in all.
+"""Read an uploaded table, CSV or JSON Lines, with limits on bytes per line, rows, characters per cell and characters in all.
 
-Parquet is refused, because 462 bytes of it can hold 500 MB of text. The command reads it.
+Parquet is refused, because a Parquet file of 462 bytes can hold 500 MB of text. The command `selfattn scan` reads Parquet.
 """
 
 import re
@@ -15,14 +15,14 @@ from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
 ELSEWHERE = "run the corpus job on your own machine (python -m selfattn.scan)"
-LINE = 24  # bytes of a line for each character of a cell's limit: three cells with six bytes a character ("\u00e9"), and more
+LINE = 24  # bytes per line for each character that a cell may have: three cells, six bytes per character ("\u00e9"), and more
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
     """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError beyond the operator's limits.
 
-    suffix: of the file's name.
+    suffix: the suffix of the file's name.
     """
     if suffix not in TAKEN:
         raise InputError(
@@ -30,7 +30,8 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    for number, line in enumerate(EACH_LINE.finditer(data), start=1):  # empty lists take 23 times their line's size
+    # A line of empty lists needs 23 times its size in memory, so check the lines before they are parsed.
+    for number, line in enumerate(EACH_LINE.finditer(data), start=1):
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
     name = f"The table{suffix}"
@@ -41,7 +42,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
 
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of `read_upload` as tables: the usable ones with their `line`, and the others with their `reason`."""
+    """Return the rows of `read_upload` as two tables: usable rows with their `line`, and the other rows with a `reason`."""
     rows, columns = read_upload(data, suffix), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]
@@ -49,12 +50,12 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _as_shown(cell: object) -> str | None:
-    """Return a broken row's cell as text, with question marks for lone surrogates, which JSON can hold."""
+    """Return a broken row's cell as text, with question marks for lone surrogates, which JSON can contain."""
     return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the rows one by one, and read nothing after the one that exceeds a limit."""
+    """Yield the rows one by one, and read nothing after a row that exceeds a limit."""
     limits, characters = Settings.read(), 0
     for count, row in enumerate(rows, start=1):
         cells = [len(cell) for cell in (row.sentence, row.word, row.sense, row.pair) if isinstance(cell, str)]

@@ -1,4 +1,4 @@
-"""Compare two checkpoints of one architecture head by head, over many texts, with the other heads of each layer as a control."""
+"""Compare two checkpoints of one architecture head by head, over many texts. The control is the layer's other heads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,22 +15,23 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """The distances of a second checkpoint's heads from a first one's, over the same texts."""
+    """The distances between the heads of two checkpoints, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of the
-    # texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
-    # (`high`, or for one text `distance`, is less than `others`)
-    by_chance: pd.DataFrame  # shift, nearer (number of heads, each paired with the counterpart `shift` places further)
+    # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of
+    # the texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
+    # (True if `high`, or for one text `distance`, is less than `others`)
+    by_chance: pd.DataFrame
+    # shift, nearer (the number of nearer heads if each is compared with the counterpart `shift` places further)
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure each head's mean distance from its counterpart over texts, with its interval, and from the other counterparts.
+    """Measure each head's mean distance over texts from its counterpart, with an interval, and from the other counterparts.
 
-    A head that isn't nearer to its counterpart than to the others is no longer the same head. Raises ValueError if the heads
+    If a head isn't nearer to its counterpart than to the others, it is no longer the same head. Raises ValueError if the heads
     have no counterparts or no text can be used, TypeError for one string instead of a list.
     """
     if isinstance(texts, str):
@@ -52,7 +53,7 @@ def compare_checkpoints(
         raise ValueError(f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give some.'}")
     each = np.stack(found).astype(float)  # (texts, shifts x heads)
     distance, low, high = (bound.reshape(first.n_heads, -1) for bound in (each.mean(axis=0), *interval(each)))
-    others = np.full_like(distance, np.nan)  # for a single head
+    others = np.full_like(distance, np.nan)  # stays NaN if a layer has a single head
     if first.n_heads > 1:
         others = (distance.sum(axis=0) - distance) / (first.n_heads - 1)
     nearer = np.where(np.isnan(high), distance, high) < others

@@ -3,9 +3,9 @@
 The method is the nearest class centroid by cosine, leave-one-out: a sentence is compared with each sense's centroid, the
 normalised mean of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to
 Information Retrieval", section 14.2, Rocchio). A head's accuracy alone means little, so it is compared with four baselines: the
-word's own value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by what attention adds to
-the better of the first two. One half of the sentences chooses the better one and the other half scores it, because its score on
-the choosing half is biased upward.
+word's own value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by how much they exceed
+the better of the first two baselines. One half of the sentences chooses the better baseline and the other half scores it,
+because a baseline's score on the half that chose it is biased upward.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,33 +27,33 @@ SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
 SHUFFLED = ("layers", "context")  # compared with shuffled labels
 TIE = 1e-9  # cosines closer than this are equal: equal vectors may differ by rounding
-CANCELLED = 1e-12  # a centroid whose squared length is less has no direction
+CANCELLED = 1e-12  # if a centroid's squared length is less, it has no direction
 BLOCK = 4_000_000  # numbers in memory while labels are shuffled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparationReport(OfTables):
-    """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
+    """The result of `separation`. Accuracies are from 0 to 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
-    # layer ("embedding" for layer 0's input, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, each_left_out
-    # (accuracy with a sentence of *each* sense left out, which moves all centroids alike), and two controls: shuffled (mean under
-    # shuffled labels), floor (random weights)
+    # layer ("embedding": the input of layer 0; then 0 ... n_layers - 1: the output of that layer), accuracy, low, high,
+    # each_left_out (accuracy with a sentence of *each* sense left out, which changes all centroids equally), and two controls:
+    # shuffled (mean accuracy under shuffled labels), floor (accuracy with random weights)
     heads: pd.DataFrame
-    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls; adds, adds_low, adds_high
-    # (`beyond_baselines`, mean over sentences, then words). Empty for an encoder that is shown only.
+    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls; adds, adds_low,
+    # adds_high (`beyond_baselines`, mean over sentences, then words). Empty if heads' outputs can't be read.
     words: pd.DataFrame  # word, layer, accuracy, senses, sentences
-    items: pd.DataFrame  # the counted sentences: the table's columns, start and stop of the word's tokens
-    rejected: pd.DataFrame  # the other rows, each with its reason
+    items: pd.DataFrame  # the usable sentences: the table's columns, start and stop of the word's tokens
+    rejected: pd.DataFrame  # the other rows, each with a reason
     bag: tuple[float, float, float]  # accuracy, low, high of the mean of the other words' static vectors
-    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses fall a little below it
+    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses are right a little less often
     threshold: float  # a head above this has p < .05; nan without heads
     shuffles: int
-    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index in its word
+    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index among the word's
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): 1, 0, or a tie's share
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
-        """Return one head's result on each counted sentence: `items` with `nearest` (a sense) and `score` (1, 0 or a share)."""
+        """Return one head's result on each usable sentence: `items` with `nearest` (a sense) and `score` (1, 0 or a share)."""
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
         return self.items.assign(nearest=nearest, score=self._scores[layer, head])
@@ -75,7 +75,7 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # All words, then all words again with random weights.
+    # First all words, then all words again with random weights.
     tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
     results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
@@ -116,9 +116,9 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return one word's scores (features, n): each of KINDS, "each_left_out" of the layers, and "adds".
+    """Return one word's scores, (features, n) each, for each of KINDS, "each_left_out" (of the layers) and "adds".
 
-    Also "nearest" (n_heads, n), the sense's index; "shuffled layers" and "shuffled context": (features, shuffles).
+    Return also "nearest" (n_heads, n), the sense's index, and "shuffled layers" and "shuffled context" (features, shuffles).
     """
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
@@ -157,33 +157,33 @@ def cosines(vectors: Tensor) -> Tensor:
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine to each sense's centroid without that sentence: (features, labellings, n, n_senses).
+    """Return each sentence's cosine with each sense's centroid over the other sentences: (features, labellings, n, n_senses).
 
     between: (features, n, n), from `cosines`. labels: (labellings, n), whole numbers from 0.
     """
-    is_own = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
+    in_sense = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
     self_cosine = between.diagonal(dim1=-2, dim2=-1)[:, None, :, None]
-    columns = is_own.permute(1, 0, 2).flatten(1)  # (n, labellings x n_senses)
-    sums = (between @ columns).unflatten(-1, is_own.shape[::2]).transpose(1, 2)  # (features, labellings, n, n_senses)
-    squared = (sums * is_own).sum(dim=2, keepdim=True)  # squared length of the centroid with every sentence
-    dot = sums - is_own * self_cosine
-    squared = squared - is_own * (2 * sums - self_cosine)
+    columns = in_sense.permute(1, 0, 2).flatten(1)  # (n, labellings x n_senses)
+    sums = (between @ columns).unflatten(-1, in_sense.shape[::2]).transpose(1, 2)  # (features, labellings, n, n_senses)
+    squared = (sums * in_sense).sum(dim=2, keepdim=True)  # squared length of the centroid with every sentence
+    dot = sums - in_sense * self_cosine
+    squared = squared - in_sense * (2 * sums - self_cosine)
     return torch.where(squared > CANCELLED, dot / squared.clamp_min(CANCELLED).sqrt(), 0.0)
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Return one word's scores with a sentence of each other sense left out too: (features, n).
+    """Return one word's scores if, with each sentence, one sentence of each other sense is left out too: (features, n).
 
-    The sentences left out have the word at about the same position, because each sense's rows are paired in the order of their
-    positions. between (features, n, n), labels (n,), starts (n,): the word's first token.
+    The sentences left out together have the word at about the same position, because the senses' rows are paired in the order
+    of the word's position. between (features, n, n), labels (n,), starts (n,): the word's first token.
     """
-    is_own = torch.nn.functional.one_hot(labels, n_senses).double()
-    sums = between @ is_own  # (features, n, n_senses)
-    squared = (sums * is_own).sum(dim=1, keepdim=True)  # squared length of the centroid with every sentence
+    in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
+    sums = between @ in_sense  # (features, n, n_senses)
+    squared = (sums * in_sense).sum(dim=1, keepdim=True)  # squared length of the centroid with every sentence
     rows = [
         some[starts[some].argsort(stable=True)] for some in (torch.nonzero(labels == s)[:, 0] for s in range(n_senses))
     ]
-    left = torch.zeros(len(labels), n_senses, dtype=torch.long)  # the row of each sense that is left out
+    left = torch.zeros(len(labels), n_senses, dtype=torch.long)  # for each sentence and sense, the row to leave out
     for of_sense in rows:
         for sense, other in enumerate(rows):
             left[of_sense, sense] = other[torch.arange(len(of_sense)) * len(other) // len(of_sense)]
@@ -194,7 +194,7 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
 
 
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
-    """Return 1 if the centroid of the sentence's sense is nearest, 0 if another is nearer, a half for a tie of two.
+    """Return 1 if the centroid of the sentence's sense is nearest, 0 if another centroid is nearer, 1/2 for a tie of two.
 
     to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """
@@ -205,13 +205,14 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
 
 def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
-    """Return a head's score on each sentence minus that of the baseline that is better on the other half of the sentences.
+    """Return heads' scores minus a baseline's score on each sentence. The other half of the sentences chooses the baseline.
 
-    Each sense's sentences are assigned alternately to two halves. Equally good baselines count half each.
+    The chosen baseline is the better one on that half; equally good baselines count half each. Each sense's sentences are
+    assigned alternately to the two halves.
     scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
     """
-    is_own = torch.nn.functional.one_hot(labels)
-    half = (is_own.cumsum(0) * is_own).sum(1) % 2
+    in_sense = torch.nn.functional.one_hot(labels)
+    half = (in_sense.cumsum(0) * in_sense).sum(1) % 2
     on_other_half = baselines @ (half[:, None] != half).double()  # (2, features, n)
     better = (on_other_half > on_other_half.amax(0) - TIE).double()
     return scores - (better / better.sum(0) * baselines).sum(0)

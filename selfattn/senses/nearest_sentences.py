@@ -1,4 +1,4 @@
-"""Rank labelled sentences by how near their word's vector is to a given vector of that word."""
+"""Rank a word's labelled sentences by how near the word's vector in them is to a given vector of that word."""
 
 import pandas as pd
 from torch import Tensor
@@ -11,7 +11,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
 from selfattn.words import Word
 
-DIGITS = 4  # cosines that are equal after rounding to so many digits count as equal
+DIGITS = 4  # cosines count as equal if they are equal after rounding to this many digits
 
 
 @rejecting_what_breaks_down
@@ -22,9 +22,9 @@ def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """Return sentence, sense and cosine of every row, the nearest first; equally near ones alternate in sense.
+    """Return sentence, sense and cosine of every row, the nearest first; equally near rows alternate between senses.
 
-    vectors: (len(rows), d), of the rows' words. vector: (d,). but: a sentence to leave out.
+    vectors: (len(rows), d), the word's vectors in the rows. vector: (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -37,7 +37,7 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return `ranked_sentences` of a word's vector before attention, in its sentence, and with `hidden` hidden from it.
+    """Return `ranked_sentences` for three of a word's vectors: before attention, in its sentence, and with `hidden` hidden.
 
     labelled: `labelled_vectors` of the word. hidden: one of `word.others`. Raises TextError, NotRecomputable.
     """

@@ -1,6 +1,6 @@
-"""The noise level is the smallest share of the way that is more than noise, measured by moves in the wrong direction.
+"""Compute the noise level: the smallest share of the way that is more than noise, measured by moves in the wrong direction.
 
-Hiding a word can move another away from its other senses. Such a move is no evidence, so its size measures the noise.
+Hiding a word can move another word's vector away from its other senses. Such a move is no evidence, so its size measures noise.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
 """
 
@@ -12,12 +12,12 @@ import pandas as pd
 from selfattn.senses.resampling import SEED, percentiles
 
 ROWS = 300  # least number of sentences for a stable level
-TOWARD = 20  # least number of sentences that move toward the other senses by a share, so that it can be judged
-CHANCE = 8  # so many sentences must move toward for each that moves away
+TOWARD = 20  # a share is judged only if at least this many sentences move that far toward the other senses
+CHANCE = 8  # for each sentence that moves away, at least this many must move toward the other senses
 
 
 class NoiseLevel(NamedTuple):
-    """The smallest share at which a word is named, and its 95 % interval over resamples of sentences; NaN if there is none."""
+    """The smallest share at which a word is named, and a 95 % interval over resamples of sentences; NaN if there is none."""
 
     level: float
     low: float
@@ -25,19 +25,20 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count the sentences that move toward the other senses by each share or more, and those that move away by it or more.
+    """For each share, count the sentences that move at least that far toward the other senses, and at least that far away.
 
-    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest and smallest: each sentence's extreme shares,
-    (n,).
+    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest and smallest: each sentence's extreme
+    shares, (n,).
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share from which on at most one sentence moves away for eight that move toward, while 20 move toward.
+    """Return the smallest share from which at least eight sentences move toward the other senses for each that moves away.
 
-    largest, smallest: as in `noise_counts`. Resamples without a level don't count. NaN for fewer than 300 sentences.
+    Only shares by which at least 20 sentences move toward are judged. largest, smallest: as in `noise_counts`. Resamples
+    without a level are left out. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -59,7 +60,7 @@ def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # toward falls along the grid, so these come first
+    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the judged shares come first
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

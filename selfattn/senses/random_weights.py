@@ -10,7 +10,7 @@ from selfattn.encoders.hooks import install
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
-    """Return an encoder with the same configuration and tokeniser and untrained weights. The random state isn't changed."""
+    """Return an encoder with the same configuration and tokeniser but untrained weights. torch's random state is unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))

@@ -1,6 +1,6 @@
-"""Compute intervals by bootstrap over words, and p-values by permutation that control the error over all heads.
+"""Compute intervals by bootstrap over words, and permutation p-values that control the error over all heads.
 
-Words are resampled, not sentences, to estimate the result for another set of words.
+Words are resampled, not sentences, because the intervals are about other sets of words.
 Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentiles); Westfall and Young
 1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p).
 """
@@ -29,7 +29,7 @@ def percentiles(draws: np.ndarray) -> np.ndarray:
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return Spearman's correlation row by row: (m, n) each, or (1, n) -> (m,)."""
-    from scipy.stats import rankdata  # here, so that the dashboard's first page doesn't wait for scipy.stats
+    from scipy.stats import rankdata  # imported here, so that the dashboard's first page doesn't wait for scipy.stats
 
     ranks = [rankdata(side, axis=1) for side in (first, second)]
     centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
@@ -38,9 +38,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """Return (1 + b) / (1 + m), where in b of m shuffles the *best* head reached this head's value.
+    """Return (1 + b) / (1 + m) for each head, where in b of m shuffles the *best* head reached this head's value.
 
-    This controls the error over all heads. observed (heads,), shuffled (heads, m) -> (heads,)
+    Comparison with the best head controls the error over all heads. observed (heads,), shuffled (heads, m) -> (heads,)
     """
     best = shuffled.max(axis=0)
     reached = (best[None] >= observed[:, None] - 1e-12).sum(axis=1)
@@ -50,5 +50,5 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
 def threshold(shuffled: np.ndarray) -> float:
     """Return the accuracy that a head must exceed for p < .05, a quantile of the maximum over heads. shuffled: (heads, m)."""
     best = np.sort(shuffled.max(axis=0))
-    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # so many shuffles may reach it while (1 + b) / (1 + m) < .05
+    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # the largest b with (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

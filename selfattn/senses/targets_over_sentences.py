@@ -1,4 +1,4 @@
-"""Measure which words and heads an encoder's own answer rests on, over many sentences: means with intervals over sentences."""
+"""Measure which words and heads an encoder's answer rests on: mean effects over many sentences, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """A target over many sentences. An effect is the number with a word hidden, or without a head, minus the unchanged number.
+    """A target over many sentences. An effect is the target with a word hidden or a head removed, minus the unchanged target.
 
-    low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one.
+    low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one sentence.
     """
 
     words: pd.DataFrame
-    # word (case-folded), n, effect, low, high; words in several sentences come first, then by size. For two texts also text: the
-    # word's column, "sentence" or "pair"
-    heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient), by_gradient
+    # word (case-folded), n, effect, low, high. Words in several sentences come first, then the largest effects. For two texts
+    # also text: the column that the word is in, "sentence" or "pair"
+    heads: pd.DataFrame  # layer, head, n, effect, low, high (only for the eight that lead by gradient), by_gradient
     sentences: pd.DataFrame
-    # row (index label), sentence, pair (for two texts), number, sum (of its words' effects), together, words
+    # row (index label), sentence, pair (for two texts), number, sum (of the words' effects), together, words (their number)
     rejected: pd.DataFrame  # row, reason
-    note: str  # why heads have no effects; "" if they have
+    note: str  # why heads have no effects; "" if they have effects
 
 
 def over_sentences(
@@ -38,11 +38,12 @@ def over_sentences(
 ) -> TargetReport:
     """Measure a target in every sentence of a frame, and the mean effects of words and heads on it.
 
-    frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences; a repeated one counts
-    once. asked: returns the target, such as `class_score(load_class_head(encoder), "POSITIVE")` of analysis/targets.py. Each word
-    is hidden; a repeated word has the mean of its places. The eight heads with the largest mean gradients are removed one by one
-    in every sentence. progress(done, total) counts sentences twice. Limits: effects of single words don't add up (compare
-    `together` with `sum`); the same sentences choose the eight heads, so the leader's interval is a little too narrow.
+    frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences. A repeated sentence
+    counts once. asked: a function that returns the target in a sentence, such as
+    `class_score(load_class_head(encoder), "POSITIVE")` of analysis/targets.py. Each word is hidden; a word that a sentence
+    repeats has the mean effect of its places. The eight heads with the largest mean gradients are removed one by one in every
+    sentence. progress(done, total) counts each sentence twice. Limits: effects of single words don't add up (compare `together`
+    with `sum`); the same sentences choose the eight heads, so the leading head's interval is a little too narrow.
     Raises ValueError for a missing column, or if no row can be used.
     """
     if not isinstance(frame, pd.DataFrame):

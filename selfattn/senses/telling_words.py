@@ -1,9 +1,9 @@
-"""Find the word that gives another its sense, over labelled sentences: hide each word from it, then hide all but each.
+"""Find the word that gives a target word its sense, over labelled sentences: hide each other word, then all but that word.
 
-One half of the sentences gives an axis between the senses, and the word whose hiding moves the other farthest along it is picked.
-The other half judges whether the right sense is the nearer one with the picked word alone (sufficiency) and without it
-(comprehensiveness). The most attended word, the nearest one and any other are judged in the same way. `agreement` has how often
-other rankings name the picked word.
+One half of the sentences gives an axis between the senses; the word that, hidden, moves the target farthest along it is picked.
+The other half judges whether the right sense is the nearer one if the target sees only the picked word (sufficiency), and if
+only the picked word is hidden (comprehensiveness). The most attended word, the nearest word and any other word are judged in
+the same way. `agreement` has how often other rankings name the picked word.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
@@ -33,17 +33,15 @@ from selfattn.senses.resampling import SEED, interval, percentiles, rank_correla
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
-PER_SENSE = 4  # least number of rows of a sense
-MOST = 128  # largest number of rows of a word
-OTHERS = 2  # least number of other words in a row: one is picked, one isn't
-DEALS = 5  # the other rows are split into two halves so often, and each half picks once
+PER_SENSE = 4  # least number of rows for each sense
+MOST = 128  # largest number of rows for a word
+OTHERS = 2  # least number of other words in a row: one to pick, and one to compare with
+DEALS = 5  # how often the other rows are split into two halves; each half picks once
 RESAMPLES = 1000
 NEAR = 0.025  # shares that differ by less count as equally long
-NAMED, CLEAR = (
-    0.1,
-    1.5,
-)  # between two sentences, a word is named from this share on, if it is so many times the next one
-GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the others
+# Between two sentences, a word is named if its share is at least NAMED and at least CLEAR times the next largest share.
+NAMED, CLEAR = 0.1, 1.5
+GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
 ALL = "all"  # `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
@@ -53,29 +51,29 @@ WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in
 class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with the word "all" are means over words, and so is `agreement`.
 
-    low and high: 95 % over resamples of a word's rows; for "all" and `agreement` over resamples of words, NaN for one word.
+    low and high: 95 % interval over resamples of a word's rows; for "all" and `agreement`, of words (NaN for one word).
     """
 
     words: pd.DataFrame
     # row (the table's index label), word, start (the hidden word's first token), text, share (signed, of the way to the other
-    # senses; 1: all of it; NaN: no way), picked (share of the row's ten judgements, 0 to 1; 0 for punctuation)
+    # senses; 1: all the way; NaN: no way), picked (share of the row's ten judgements that pick this word; 0 for punctuation)
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
     agreement: pd.DataFrame
-    # way, agreement (share of rows in which it names the picked word), low, high, rank (mean rank correlation with the shares).
-    # The last two ways are checks of hiding; the last one has the name of the token that replaces a word. NaN: see `reason`
+    # way, agreement (share of rows in which the way names the picked word), low, high, rank (mean rank correlation with the
+    # shares). The last two ways check hiding; the very last is named after the token that replaces a word. NaN: see `reason`
     between: pd.DataFrame
-    # word, senses ("one", "two"), named (share of the ordered pairs of rows with a word named in both), low, high, n (pairs)
+    # word, senses ("one", "two"), named (share of ordered pairs of rows with a named word in both rows), low, high, n (pairs)
     heads: pd.DataFrame
-    # word, layer, head, share (of the leading word hidden in this head alone, by gradient: mean over a sense's rows, then senses;
-    # the sum over heads is less than the share of all at once), low, high (rows drawn within each sense), leads (share of draws
-    # in which the head comes first)
-    one_head: pd.DataFrame  # word, row, largest, smallest: the leading word's shares in one head, by gradient; or NaN
+    # word, layer, head, share (with the leading word hidden in this head alone, by gradient: mean over a sense's rows, then
+    # over senses; the sum over heads is less than the share of all heads at once), low, high (rows drawn within each sense),
+    # leads (share of draws in which the head comes first)
+    one_head: pd.DataFrame  # word, row, largest, smallest: over heads, of the leading word's shares by gradient; or NaN
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # why a way has no numbers; "" if all have
+    reason: str  # why a way has no numbers; "" if all ways have numbers
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high by `what`: for this word, or over all words; for the only word if there is one."""
-        words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are about all words
+        """Return accuracy, low and high by `what`, for this word; by default for the only word, or else over all words."""
+        words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
         return self.accuracy.iloc[-len(WHAT) :].set_index("what")
@@ -103,31 +101,31 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The same as `level`, for a word hidden in one head alone."""
+        """The level of noise, as in `level`, for a word hidden in one head alone."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return the share, 0 to 1, of moves about this long that go in the wrong direction; NaN without such moves."""
+        """Return the share, 0 to 1, of moves of about this length that go in the wrong direction; NaN without such moves."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each sentence's largest and smallest share, without sentences of unknown shares."""
+        """Each sentence's largest and smallest share. Sentences without known shares are left out."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a random word is the picked one: mean over rows, then words."""
+        """The chance, 0 to 1, that a random word is the picked word: mean over rows, then over words."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """One row's part of the report."""
+    """The part of the report that one row contributes."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy of each of WHAT, the mean over ten judgements
@@ -142,7 +140,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
     Each word needs two senses with four rows each, and two other words in each row. About four copies of a sentence are run for
     each of its words. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
-    Limits: other words still pass on what they took from the hidden one; a picked word can carry topic as well as sense.
+    Limits: other words still pass on what they read from the hidden word; a picked word can carry topic as well as sense.
     Raises NotRecomputable if no word can be hidden, ValueError for a missing column, or if no row can be used.
     """
     encoder.check_hideable()
@@ -157,7 +155,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join reports over one word each. A way without numbers for one word has none for all."""
+    """Join reports over one word each. If a way has no numbers for one word, it has none in the joined report."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
@@ -217,9 +215,10 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Judge row i of a word's units (n_rows, d_model) ten times: a half of the other rows picks a word, its other half judges.
+    """Judge row i ten times: one half of the other rows picks a word, and the other half judges.
 
-    attention: `WordRankings.by_attention` of the row. halves: of `_halves`.
+    units: the word's vectors in all rows, (n_rows, d_model). attention: `WordRankings.by_attention` of the row. halves: from
+    `_halves`.
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
@@ -227,11 +226,11 @@ def _judged(
     hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
     here, there = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
-    axes, middle = there - here, (here + there) / 2  # (11, d_model), the last of everything
+    axes, middle = there - here, (here + there) / 2  # (11, d_model); the last is over all other rows
     judge = np.arange(len(halves)) ^ 1
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if the right sense is the nearer one, 0 if not, a half on the middle: (k, d_model) -> (10, k)."""
+        """Return 1 if the right sense is the nearer one, 0 if not, 1/2 if both are equally near: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -262,7 +261,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Return the share along the axis with one word hidden in each head alone, by gradient; NaN if unknown."""
+    """Return, by gradient, the share along the axis if one word is hidden in each head alone; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -277,7 +276,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the word's unit vector with each other word hidden, (n_words, d_model), and with each group alone, (m, d_model)."""
+    """Return the word's unit vectors: with each other word hidden (n_words, d_model), with only one group seen (m, d_model)."""
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -288,7 +287,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split the rows other than i into two random halves, five times: ten arrays (n_rows,) bool, the two of a split in turn."""
+    """Split the rows other than i into two random halves, five times: ten arrays (n_rows,) bool, with both halves in turn."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -310,25 +309,25 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """Return 1 for the first largest number of each line, else 0; NaN stays NaN: (k, m)."""
+    """Return 1 for the first of the largest numbers in each line, else 0; NaN stays NaN: (k, m)."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """Return the rank correlation; NaN if all are equal."""
+    """Return the rank correlation; NaN if all numbers are equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return True for each way on which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,); False without a way."""
+    """Return True for each way on which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,); False if no way."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
 
 
 def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, float, float, int]]:
-    """Return lines of the report's table: senses, named, low, high, n."""
+    """Return the lines of the report's table `between`: senses, named, low, high, n."""
     draws, lines = word_draws(len(senses), RESAMPLES), []
     same = senses[:, None] == senses
     for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
@@ -355,9 +354,9 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Return lines of the report's table: means over each group's rows, then over groups. by_head (n, heads), groups (n,).
+    """Return the lines of the report's table `heads`: means over each group's rows, then over groups.
 
-    Rows of NaN are left out. The interval and leads of one row are NaN.
+    by_head (n, heads), groups (n,). Rows of NaN are left out. For a single row, the interval and `leads` are NaN.
     """
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
@@ -373,5 +372,5 @@ def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return low and high of the mean: (n, features) -> (features,) each, NaN for one."""
+    """Return low and high of the mean: (n, features) -> (features,) each, NaN for n = 1."""
     return dict(zip(("low", "high"), interval(values, RESAMPLES)))

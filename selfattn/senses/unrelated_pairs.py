@@ -1,4 +1,4 @@
-"""Compute the cosines of 1,000 pairs of unrelated sentences, as a baseline for another cosine."""
+"""Compute the cosines of 1,000 pairs of unrelated sentences, as a baseline for the cosine of two given sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PASS = 32  # sentences to encode at a time
 
 @dataclass(frozen=True, eq=False)
 class UnrelatedPairs:
-    """Pairs of labelled sentences of two different words, and their cosines."""
+    """Pairs of labelled sentences of two different words, and the pairs' cosines."""
 
     pairs: pd.DataFrame  # first, second (index labels of the labelled sentences), cosine
 
@@ -33,12 +33,12 @@ class UnrelatedPairs:
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """Return the share, 0 to 1, of pairs with a smaller cosine, plus half the share with an equal one."""
+        """Return the share, 0 to 1, of pairs with a smaller cosine, plus half the share of pairs with an equal cosine."""
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of index labels, always the same: two different words, then a row of each."""
+    """Draw 1,000 pairs of index labels, always the same: first two different words, then a row for each word."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []

@@ -1,4 +1,4 @@
-"""Profile each head over many sentences: the named patterns it fits, and the sentences with its largest weights."""
+"""Profile each head over many sentences: its values for the named patterns, and the sentences with its largest weights."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # sentences with a head's largest weights; two from the middle follow
+TOP = 4  # sentences with a head's largest weights; two with middle weights follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,8 +28,8 @@ class HeadProfiles(OfTables):
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
     """Profile every head over a table with the columns sentence, word, sense, such as `labelled_sentences`.
 
-    Punctuation, special tokens and the word itself don't count as other words. A weight from a split word is the mean over its
-    pieces, a weight to it the sum. Raises ValueError if no row can be used.
+    Punctuation, special tokens and the word itself don't count as other words. A weight from a split word is the mean over the
+    word's pieces; a weight to a split word is the sum over them. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

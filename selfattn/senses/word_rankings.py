@@ -1,6 +1,6 @@
 """Rank the words that influence one word, in ways to compare with hiding: weights, rollout, gradient, value zeroing, [MASK].
 
-m: the words to rank, each a group of token positions; p: the positions of the influenced word.
+m is the number of words to rank, each a group of token positions; p is the number of the influenced word's positions.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
 Attention Flow in Transformers" (rollout); Nanda 2023, "Attribution Patching" (gradient); Mohebbi et al. 2023, "Quantifying
 Context Mixing in Transformers" (value zeroing); Zeiler and Fergus 2014 ([MASK]).
@@ -42,21 +42,21 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """The ways to rank words. A way that an encoder doesn't allow gives NaN, and its reason is in `reasons`."""
+    """The ways to rank words. If an encoder doesn't allow a way, its numbers are NaN and `reasons` says why."""
 
     encoder: Encoder
-    reasons: dict[str, str] = field(default_factory=dict)  # by way
+    reasons: dict[str, str] = field(default_factory=dict)  # why a way can't be measured, keyed by way
 
     @property
     def blank(self) -> str:
-        """The name of the last way, which is that of the token that replaces a word; [MASK] if there is none."""
+        """The name of the last way: the token that replaces a word, or [MASK] if there is no such token."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Return how much the word takes from each other word, (m,), in any direction."""
+        """Return how much the word takes from each other word, (m,), whatever the direction of the effect."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {
@@ -68,10 +68,10 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return the move of the word's last unit vector along each axis without each other word: (k, m).
+        """Return how far the word's last unit vector moves along each axis if each other word is taken away: (k, m).
 
-        unit (d_model,), axes (k, d_model), float64. The gradient is hiding to first order. Value zeroing subtracts the other
-        word's part in every head and layer, and doesn't change the other weights.
+        unit (d_model,), axes (k, d_model), float64. The way "gradient" is hiding to first order. Value zeroing subtracts the
+        other word's part in every head and layer, without a change to the other weights.
         """
         copies = [word.sentence] * len(groups)
         ways = {
@@ -91,7 +91,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return the length of each word's part through W_O, with heads added up before and layers after: (m,)."""
+        """Return the length of each word's part after W_O: (m,). Heads are summed before the length, layers after it."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()
@@ -132,7 +132,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """Subtracts the part of one group of tokens from a word's contexts, for another group in each copy of the sentence."""
+    """Subtracts the part of a group of tokens from a word's contexts. Each copy of the sentence has a different group."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

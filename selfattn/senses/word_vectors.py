@@ -1,4 +1,4 @@
-"""Compute the vectors of one word in many sentences: after each layer, out of each head, and those of the baselines."""
+"""Compute one word's vectors in many sentences: after each layer, from each head, and for the baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,14 +18,14 @@ BATCH = 64  # sentences to encode at a time
 class WordVectors:
     """One word in n sentences, CPU float32; a split word's vectors are the mean over its pieces.
 
-    For an encoder that is shown only, the last three are (n, 0, n_heads, 0).
+    If heads' outputs can't be read, the last three fields are (n, 0, n_heads, 0).
     """
 
-    layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's
+    layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's output
     bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors, without the encoder
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
-    uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same with equal weights
-    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value, without attention
+    uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output if all weights were equal
+    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the value vector of the word itself, without attention
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
@@ -59,7 +59,7 @@ def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
     """Return a word's vectors in one sentence, in the order of WordVectors' fields."""
     layers = encoding.hidden[:, positions].mean(dim=1)
     others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-    # The bag of a sentence without other words is the zero vector.
+    # If a sentence has no other words, `bag` is the zero vector.
     bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
     per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
     if per_head:
