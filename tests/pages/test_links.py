@@ -29,7 +29,7 @@ def said(at: AppTest) -> list[str]:
 
 
 def fresh(at: AppTest) -> AppTest:
-    """The same address, opened anew."""
+    """Open the page's address again, as a new visitor."""
     return open_link(**at.query_params)
 
 
@@ -58,13 +58,13 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_impossible_link_values_are_named(query, asked):
+def test_impossible_link_values_are_reported(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
     }
     assert {*said(at)} == sentences and len(said(at)) == len(asked)
-    at.run()  # a second run says it too
+    at.run()  # a second run repeats the warnings
     assert {*said(at)} == sentences
     at.session_state["head"] = "L3 H7"
     at.run()  # after the visitor's own choice the warning is gone
@@ -104,7 +104,7 @@ def asked_for(nothing_computed, monkeypatch):
 
     def load(name, **options):
         if name != BUNDLED_NAME:
-            names.extend({name} - {*names})  # a page may ask again
+            names.extend({name} - {*names})  # a page may load it again
             raise LoadError(f"No {name} here.")
         return load_encoder(name, **options)
 
@@ -120,7 +120,7 @@ def asks(at: AppTest) -> list[str]:
 HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
 
 
-LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # in the picker
+LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists it
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
     at = at_address(model="bert-base-uncased").run()
     at.selectbox(key="model").set_value("roberta-base").run()
     assert asked_for == ["roberta-base"]
-    at.selectbox(key="model").set_value("bert-base-uncased").run()  # chosen now, no longer the link's
+    at.selectbox(key="model").set_value("bert-base-uncased").run()  # now the visitor's choice, not the link's
     assert asked_for == ["roberta-base", "bert-base-uncased"]
     at = at_address("two-encoders").run()
     at.selectbox(key="second").set_value("bert-base-cased").run()
@@ -173,7 +173,7 @@ def test_link_loads_known_encoders_without_asking(folder, nothing_computed, star
         f"Load {folder}? The link names this encoder. It would be read from this folder."
     ]
     open_link(**link)
-    assert asks(at_address(**link).run()) == []  # loaded
+    assert asks(at_address(**link).run()) == []  # already loaded
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
     assert asks(at_address(**link).run()) == []
@@ -194,13 +194,13 @@ def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
 
 
 def test_missing_or_different_second_encoder(folder):
-    beside = partial(open_link, "two-encoders")
+    compared = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
-    assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
-    at = beside(second="another ...", second_other=str(folder), second_content="c0ffee00")
+    assert said(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
+    at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
     assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in said(at)] == [True]
-    at = beside(second="another ...", second_other=str(folder))
+    at = compared(second="another ...", second_other=str(folder))
     assert at.query_params["second_content"] in (begins, [begins])
 
 
@@ -208,11 +208,11 @@ def test_link_word_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (said(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
-    at.text_input(key="a").set_value("Crane, Bank!").run()  # it stays, as A spells it now
+    at.text_input(key="a").set_value("Crane, Bank!").run()  # the word stays, in A's new spelling
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_a_links_word_that_the_encoder_does_not_know_gives_way_to_a_shared_one():
+def test_link_word_that_the_encoder_does_not_know_is_replaced():
     at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
     assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
     assert at.selectbox(key="word").value == "行" and "word" not in at.query_params
@@ -223,8 +223,11 @@ def test_a_links_word_that_the_encoder_does_not_know_gives_way_to_a_shared_one()
 def test_address_has_a_word_that_is_not_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
-    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
-    # The word stays while the sentences change, and so does what a fresh load would choose.
+    assert (at.selectbox(key="word").value, "word" in at.query_params) == (
+        "bank",
+        False,
+    )  # the default isn't in the address
+    # While the sentences change, the word stays, and a fresh load of the address chooses it too.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
@@ -232,7 +235,7 @@ def test_address_has_a_word_that_is_not_the_default():
     assert fresh(at).selectbox(key="word").value == "came"
 
 
-def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
+def test_chosen_word_is_in_the_address_unless_it_is_the_default():
     at = AppTest.from_file(str(APP), default_timeout=120)
     first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
     then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
@@ -245,17 +248,17 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """The start of each encoder's content, by its folder ("": the bundled one)."""
+    """Return the start of each encoder's content digest by folder; "" is the bundled encoder."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-def test_the_address_holds_the_start_of_the_content(folder, begins, started_with):
+def test_address_holds_the_start_of_the_content_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
     assert said(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
     assert (at.query_params["content"], "model" in at.query_params) == (begins[""], False)
-    started_with(str(folder))  # the address names no folder of the server's
+    started_with(str(folder))  # the server's folder isn't in the address
     assert dict(open_link().query_params) == {"content": f"{begins[str(folder)]} {folder.name}"}
 
 
@@ -273,24 +276,24 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
         "choose its encoder, start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
-    assert said(at) == said(fresh(at)) == [sentence]  # a reload says so again
+    assert said(at) == said(fresh(at)) == [sentence]  # a reload repeats the warning
     at = open_link("all-heads", **link)
     assert said(at) == [sentence]
     at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
     if not elsewhere:
         at.text_input(key="other").set_value(made).run()
-    assert said(at) == []  # had
+    assert said(at) == []  # now it is the link's encoder
 
 
 @pytest.fixture(scope="module")
 def relu(folder):
-    """The same weights with another configuration."""
+    """A copy of `folder` with the same weights and another configuration."""
     copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
     change_config(copy, hidden_act="relu")
     return copy
 
 
-def test_a_link_notices_another_configuration_of_the_same_weights(folder, relu, started_with):
+def test_link_detects_a_changed_configuration(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
@@ -302,7 +305,7 @@ def test_a_link_notices_another_configuration_of_the_same_weights(folder, relu, 
 
 
 def test_an_older_link_opens_with_a_note(relu, started_with):
-    """It has the start of the weights' digest alone."""
+    """Older links hold only the start of the weights' digest."""
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
@@ -316,7 +319,7 @@ def test_an_older_link_opens_with_a_note(relu, started_with):
     assert asks(at) == said(at) == []
 
 
-def test_an_older_link_of_other_weights_says_so(folder, started_with):
+def test_older_link_made_with_other_weights_is_reported(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
@@ -350,7 +353,7 @@ def public(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """All that the server sends to the browser, as text."""
+    """A list that collects every message from the server to the browser, as text."""
     messages, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
         ScriptRunContext, "enqueue", lambda self, message: (messages.append(str(message)), enqueue(self, message))[1]
@@ -386,12 +389,12 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
     at.run()
     assert any(answer in message.replace("\\", "") for message in sent)
     assert not [message for message in sent if str(private) in message]
-    if not query:  # what is sent opens here
+    if not query:  # the download's link opens on this server
         link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
         assert link["model"] == "tiny" and said(open_link(**link)) == []
 
 
-def test_a_files_link_opens_its_encoder(folder):
+def test_link_in_a_downloaded_file_opens_its_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)

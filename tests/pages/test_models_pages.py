@@ -35,14 +35,14 @@ def said(at: AppTest) -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Tiny checkpoints: one of BERT before and one after "fine-tuning", one of RoBERTa; with masked-language heads."""
+    """Save tiny checkpoints with masked-language heads: BERT before and after "fine-tuning", and RoBERTa."""
     made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
     root = tmp_path_factory.mktemp("folders")
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
 def test_proof_states_the_largest_differences(folders):
-    """A tiny encoder: its properties, and every difference that the page states, computed here."""
+    """Compute the properties of a tiny encoder and every difference that the page states."""
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -63,7 +63,7 @@ def test_proof_states_the_largest_differences(folders):
         assert by_layer[column].tolist() == [error(value) for value in largest]
         assert f"{error(max(largest))} ({column})" in said(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "heads, the largest differences" not in said(at)  # it was proved for the other one
+    assert "heads, the largest differences" not in said(at)  # that proof was for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
     assert "empty" in said(at)
@@ -78,13 +78,13 @@ def test_second_encoder_without_a_name():
     assert "Name a second encoder" in said(at)
 
 
-def beside(folders, second: str, **query: str) -> AppTest:
+def compared(folders, second: str, **query: str) -> AppTest:
     own = {"model": "another ...", "other": folders["before"]}
     return open_link("two-encoders", **own, second="another ...", second_other=folders[second], **query)
 
 
 def test_two_checkpoints_are_compared_head_by_head(folders):
-    at = beside(folders, "after", a="The riverbank was muddy.", head="L1 H2")
+    at = compared(folders, "after", a="The riverbank was muddy.", head="L1 H2")
     sentences = "The bank of the river.\n\nShe sat by the water.\n" + "bank " * 70
     at.text_area(key="sentences").set_value(sentences).run()
     encoders = [load_encoder(folders[name], device="cpu") for name in ("before", "after")]
@@ -119,11 +119,11 @@ def answers(at):
 
 
 def effects(at):
-    """Each head's effect, as the map says it."""
+    """Return each head's effect as the map shows it."""
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path):
+def test_predictions_start_with_the_checkpoints_own_task(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()
@@ -137,7 +137,7 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
     assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
 
 
-def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
+def test_reranker_compares_two_documents_for_a_query(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
     at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
@@ -168,7 +168,7 @@ def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
     assert at.button_group(key="asked").value == "class"
 
 
-def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
+def test_tagger_starts_with_its_surest_word(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     encoder = load_encoder(folder, device="cpu")
@@ -192,7 +192,7 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     assert f"the margin of {tags['tag'][3]} moves by" in said(at)
     at.selectbox(key=f"tag of the in {RIVER}").set_value(other).run()
     text = f"Then {RIVER}"
-    at.text_area(key="a").set_value(text).run()  # in another sentence the word's own tag is asked about
+    at.text_area(key="a").set_value(text).run()  # a new sentence starts with the tag that the word got
     tags = load_tag_head(encoder).tags(encoder.encode(text))
     assert f"the margin of {tags['tag'][4]} moves by" in said(at) and "tag" not in at.query_params
 
@@ -253,7 +253,7 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     assert 'The link hides "moon"' in said(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_two_texts_beside_unrelated_pairs():
+def test_two_texts_compared_with_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -277,7 +277,7 @@ def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
     assert live(at, "similar")["unrelated"] == measured
 
 
-def test_a_gap_of_a_chosen_word(folders, monkeypatch):
+def test_mask_of_a_chosen_word(folders, monkeypatch):
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert "The [MASK] of the river was muddy." in said(at) and len(answers(at)) == 10
     at.selectbox(key="gap").set_value(4)

@@ -38,14 +38,14 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """n labelled sentences for each sense of these words; no report about them is stored."""
+    """Return n labelled sentences for each sense of these words; no report about them is stored."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
 
 @pytest.fixture
 def few(nothing_computed, monkeypatch):
-    """Few labelled sentences, few shuffles and no stored report, to be quick."""
+    """To be quick, use few labelled sentences, few shuffles and no stored report."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -55,7 +55,7 @@ def few(nothing_computed, monkeypatch):
 
 @pytest.fixture
 def clicked(monkeypatch):
-    """clicked(n): send one click on the n-th sentence."""
+    """Return a function that sends one click on the n-th sentence."""
     show, clicks = figures.show_live, []
 
     def shown(live, key, choose, *states):
@@ -68,14 +68,14 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """A list that fills with the results of this function on the page."""
+    """Return a list that collects this function's results while a page runs."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made
 
 
 def said(at):
-    """Findings, notes and messages of the page."""
+    """Return the findings, notes and messages of the page."""
     elements = (*at.get("text"), *at.markdown, *at.info)
     return "\n".join(element.value.replace("\\", "") for element in elements)
 
@@ -124,7 +124,7 @@ def test_measure_and_stop(few, monkeypatch):
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
     at = open_page(PAGE)
     assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
-    assert "tells the senses apart" not in said(at)  # not before somebody asks
+    assert "tells the senses apart" not in said(at)  # not before the visitor asks
     at = at.button(key="ask_hidden").click().run()
     finding = one_word({"": own}).finding
     assert len(made) == 1 and len(rows(at)) == 8 and finding in said(at)
@@ -144,7 +144,7 @@ def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
     ]
 
 
-def test_reasons_without_hiding_or_patching(few, checkpoint, monkeypatch):
+def test_page_says_why_hiding_or_patching_is_missing(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in said(at)
@@ -216,7 +216,7 @@ def test_scan_source_opens_the_main_view(tmp_path, monkeypatch, clicked):
 
 
 @pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
-def test_a_scan_whose_texts_or_rejected_rows_are_damaged_is_refused(tmp_path, damaged):
+def test_damaged_scan_is_refused(tmp_path, damaged):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
     assert scan(command) == 0

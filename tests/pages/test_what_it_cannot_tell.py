@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """A tiny BERT that reads 512 tokens: the page's passage is too long for the other tiny ones."""
+    """Save a tiny BERT that reads 512 tokens; the page's passage is too long for other tiny encoders."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"
@@ -42,8 +42,8 @@ def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_without_stored_reports_few_sentences_are_measured(encoder, tmp_path, monkeypatch):
-    """The bundled encoder's stored reports answer, which is quicker."""
+def test_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
+    """To be quick, `made` returns the bundled encoder's stored reports instead of measuring."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
