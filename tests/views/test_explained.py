@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """The first sentence is above its level, the last below; the words of both were hidden."""
+    """Sentence 1 exceeds its noise level, sentence 3 doesn't; the words of both were hidden."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))

@@ -1,4 +1,4 @@
-"""The data of a map of all heads, beside numbers set by hand."""
+"""Test the data of a map of all heads against numbers set by hand."""
 
 import math
 

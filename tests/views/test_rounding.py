@@ -47,4 +47,4 @@ def test_noise_bounds_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
-    assert NOISE[precision] / 10 < moved < NOISE[precision]  # measured between processors: .2 to .5
+    assert NOISE[precision] / 10 < moved < NOISE[precision]  # measured between processors: 0.2 to 0.5 of it

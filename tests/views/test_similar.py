@@ -1,4 +1,4 @@
-"""Test the panel of two texts: its sentences on the cosine, its parts and hidden words at each branch, and its picture."""
+"""Test the panel of two texts: its sentences about cosine, parts and hidden words at each branch, and its picture."""
 
 import math
 from collections import Counter
