@@ -1,4 +1,4 @@
-"""Test the kernel figure's still picture: it has the component's numbers, inside the picture and without overlaps."""
+"""Test the kernel figure's still picture: it shows the component's numbers, and no text is cut off or overlaps."""
 
 import base64
 import io
@@ -30,7 +30,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """(text, left, top, right, bottom) of each text, by the width of its letters."""
+    """Return (text, left, top, right, bottom) for each text, estimated from the widths of its letters."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)
@@ -41,7 +41,7 @@ def boxes(spec):
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 500])
-def test_every_number_is_the_datas(name, width):
+def test_every_number_comes_from_the_data(name, width):
     data = VARIANTS[name]
     texts = texts_of(kernel_figure(data, LIGHT, width))
     for row in rows_of(data):
@@ -62,7 +62,7 @@ def test_every_number_is_the_datas(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_strips_are_the_datas(theme):
+def test_bars_and_strips_come_from_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects = spec["datasets"]["rects"]
@@ -118,7 +118,7 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
     assert met == []
 
 
-def test_few_numbers_are_printed():
+def test_two_dimensions_are_printed_as_numbers():
     data = VARIANTS["2 dimensions"]
     texts = texts_of(kernel_figure(data, LIGHT))
     number = re.compile(r"−?\d+\.\d{4}")
