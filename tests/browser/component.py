@@ -1,4 +1,4 @@
-"""Show a component in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
+"""Show a component in a real Chromium as Streamlit does: import its module from a blob, and mount it in a shadow root."""
 
 import base64
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Data of the component `similar` without torch: two texts of three words each, or longer ones."""
+"""Data for the component `similar`, made without torch: two texts of three words each, or longer texts."""
 
 HOSTILE = "<b>back</b>"
 

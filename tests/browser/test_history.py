@@ -1,4 +1,4 @@
-"""Test that Back and Forward restore each page with its choice, and that "Copy link" says whether it copied."""
+"""Test that Back and Forward restore each page with its choice, and that "Copy link" shows whether it copied."""
 
 import re
 

@@ -299,7 +299,7 @@ def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
-    if page.locator(".unfold").is_visible():  # at the last width, a phone's
+    if page.locator(".unfold").is_visible():  # the last width is a phone's
         page.locator(".unfold").click()
     assert cut_or_overlapping(page, f"{TEXTS}, .code div", (1380, 1100, 760, 328)) == []
 

@@ -21,7 +21,7 @@ def _side(
     name: str, text: str, word: str, shares: dict[str, float], level: float | None, *, layers: int, heads: int,
     rtl: bool = False, run: int | None = None,
 ) -> Data:  # fmt: skip
-    """Make a sentence's part. shares: by word; other words get small ones. run: how many words are run, largest shares first."""
+    """Make a sentence's part. shares: by word; other words get small ones. run: how many of the largest shares are known."""
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0
     for piece in pieces:

@@ -30,7 +30,7 @@ def laid_out(spec):
     return walk(scene_of(json.dumps(spec)), 0, 0, "", None)
 
 
-@lru_cache(maxsize=4)  # a test asks for several kinds of marks of one chart
+@lru_cache(maxsize=4)  # one test reads several kinds of marks from one chart
 def scene_of(spec):
     """Return Vega's scene for a chart's JSON. Tests share the result: don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
@@ -50,7 +50,7 @@ def misplaced(spec, *views):
     Each view is a dict. "x" and "y" list its labels from the left and from the top: those of the axis, which may show only some,
     or texts and titles if there is no axis. Without "x" or "y", the axis has numbers that increase to the right or upwards. Every
     other key is a kind of mark; its dict has a list of places, in drawing order, for the middles along "x" and "y" (or the ends,
-    "x1" and "x2"). A place is a label, a number (if labels are names: labels from the first), (label, pixels beyond it), or None
+    "x1" and "x2"). A place is a label, a number (if labels are names, the index of a label), (label, pixels beyond it), or None
     for a mark without a label. The list under "text" has the marks' texts.
     """
     found, parts = [], {}

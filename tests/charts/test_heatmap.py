@@ -1,4 +1,4 @@
-"""Test the heatmap: each number's cell, colour and names; test_places.py tests its places."""
+"""Test the heatmap: the cell, colour and names of each number; test_places.py tests the places."""
 
 import base64
 import io

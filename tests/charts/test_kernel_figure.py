@@ -122,7 +122,7 @@ def test_two_dimensions_are_printed_as_numbers():
     data = VARIANTS["2 dimensions"]
     texts = texts_of(kernel_figure(data, LIGHT))
     number = re.compile(r"−?\d+\.\d{4}")
-    assert sum(bool(number.fullmatch(text)) for text in texts) == 2  # the query's
+    assert sum(bool(number.fullmatch(text)) for text in texts) == 2  # both numbers of the query
 
 
 def test_no_strips_in_a_narrow_picture():

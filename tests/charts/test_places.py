@@ -117,7 +117,7 @@ def intervals():
 
 
 def differences():
-    """The largest difference is to the left; the middle of a bar is at its label."""
+    """The largest difference goes to the left. The middle of each bar is at the bar's label."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
     spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)

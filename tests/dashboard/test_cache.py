@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """A stand-in for an encoder, with weak references."""
+    """A stand-in for an encoder; it allows weak references."""
 
     name: str
     around: object = None
@@ -142,7 +142,7 @@ def test_arrays_and_tables_count_too():
 
 @pytest.fixture
 def results(monkeypatch):
-    """An empty cache of results."""
+    """Use an empty cache of results."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
@@ -264,7 +264,7 @@ def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch
     model = weakref.ref(encoder.model)
     del encoder, pair, view
     collected()
-    assert model() is not None, "kept, as long as there is room"
+    assert model() is not None, "the encoder is kept as long as there is room"
     encoder_picker.load(names[1], None, "cpu", "float32")
     collected()
     assert model() is None and not the_cache._results.values

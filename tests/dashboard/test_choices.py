@@ -28,7 +28,7 @@ def test_a_map_chooses_only_heads_that_it_shows(monkeypatch, value, head):
     assert state["head"] == head
 
 
-def test_page_files_use_its_head_and_sentences(encoder, monkeypatch):
+def test_files_have_the_head_and_sentences_of_their_page(encoder, monkeypatch):
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }

@@ -7,7 +7,7 @@ import streamlit as st
 from selfattn.dashboard import parts, session
 
 
-def test_a_part_has_its_own_room_and_record(monkeypatch):
+def test_a_part_has_its_own_container_and_record(monkeypatch):
     """A part that runs alone can't fill a container outside of the part."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)

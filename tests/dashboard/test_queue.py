@@ -155,7 +155,7 @@ def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
 
 @pytest.mark.slow
 def test_rerun_cancels_a_waiting_run():
-    """Streamlit's own stop reaches a script run that waits for a place."""
+    """Streamlit can stop a script run that waits for a place."""
 
     def script():
         import streamlit as st

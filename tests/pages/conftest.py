@@ -55,7 +55,7 @@ def nothing_computed(first_page: None) -> None:
 
 @pytest.fixture(autouse=True)
 def heads_by_gradient(first_page: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimate heads by gradient, as a server with several visitors does: running them takes half of a page's time."""
+    """Estimate the effects of heads by gradient, as with several visitors: running heads takes half of a page's time."""
     monkeypatch.setattr(answer, "alone", lambda: False)
 
 

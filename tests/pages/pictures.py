@@ -50,7 +50,7 @@ ONLY = {
 
 
 def live(at, name):
-    """Return the data sent for the page's only component of this name, or for the only one of them that has maps."""
+    """Return the data of the page's component of this name; if there are several, of the one that has maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found

@@ -23,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Open a page with these widgets; return its figures, the copied lines, and the picture that the lines make."""
+    """Return a function that opens a page with these widgets and returns its figures, the lines, and the lines' picture."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
     monkeypatch.setattr(answer, "alone", lambda: True)  # a notebook runs the heads

@@ -56,7 +56,7 @@ def test_provenance_of_heads(views):
 
 
 def test_missing_fonts_are_named():
-    """A character that Unicode hasn't assigned: no machine has a font for it."""
+    """No machine has a font for a character that Unicode hasn't assigned."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
         assert not at.caption or "No font here" not in str(

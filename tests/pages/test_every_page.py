@@ -1,4 +1,4 @@
-"""Test that every page opens, in `make quick` too."""
+"""Test that every page opens and is in the navigation, and that its fields and charts keep their places."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

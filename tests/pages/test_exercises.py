@@ -1,4 +1,4 @@
-"""Test the exercises: unsolved at first, solved by their answers, and not by near misses."""
+"""Test the exercises: they start unsolved, and answers solve them, but near misses don't."""
 
 import math
 
@@ -44,7 +44,7 @@ TYPED = [  # exercise, entered value, whether it is right, part of the message
     (2, f"0, {math.log(3)}", False, "0.250 and 0.750, 0.33 to one."),
     (2, "900, 0", False, "1.000 and 0.000."),
     (3, "3, 1", False, "street gets 0.49"),
-    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, by a longer key
+    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, but by a longer key
     (3, "4, 0", True, "street gets 0.80"),
     (3, "3.9, 1.3", True, "its length is 4.11"),
     (4, ADDED, True, "Up to 0.00 of a row"),

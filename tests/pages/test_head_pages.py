@@ -20,7 +20,7 @@ from .pictures import live, records_of
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads.py"
-A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # a word of three pieces
+A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # "riverbanks" has three pieces
 OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
 FIELDS = {key: value or "" for key, value in OWN.items()}
 
@@ -135,7 +135,7 @@ def test_older_link_to_rollout():
     assert "map_of" not in at.query_params
 
 
-def test_new_measure_needs_one_entry(encoder, monkeypatch):
+def test_a_new_measure_needs_only_one_entry(encoder, monkeypatch):
     made = Measure("a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.")
     monkeypatch.setitem(MEASURES, made.name, made)
     at = open_page(ALL, **OWN, measure=made.name)

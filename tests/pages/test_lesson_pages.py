@@ -505,7 +505,7 @@ def test_the_four_ways_of_masking_hide_later_words(encoder):
     assert len({str(mark(chart, "rect").domain("color")) for chart in charts(at)}) == 1
 
 
-def test_padding_weighs_nothing(encoder):
+def test_padding_gets_no_weight(encoder):
     at = stop("padding-mask", sentence="One two three.", head="L3 H7")
     change(at, "padding-mask", extra=5)
     alone = encoder.encode("One two three.").weights(3, 7)[2]

@@ -138,7 +138,7 @@ def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
     assert (asks(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
     assert not at.get("vega_lite_chart") and not at.error
     assert at.query_params.get("content") in (query.get("content"), [query.get("content")])
-    assert at.selectbox(key="model").value == query["model"]  # the picker stays in reach
+    assert at.selectbox(key="model").value == query["model"]  # the picker is still shown
     at.run()
     assert asked_for == []
     if name != BUNDLED_NAME:
@@ -332,7 +332,7 @@ def test_older_link_made_with_other_weights_is_reported(folder, started_with):
 
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
-    """A server's private folder with four models, one of them broken, and an unreadable scan."""
+    """Make a private folder with four models (one is broken) and an unreadable scan."""
     root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
@@ -344,7 +344,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """A server that listens beyond this machine."""
+    """Make the server listen beyond this machine."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)

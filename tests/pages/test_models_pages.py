@@ -220,7 +220,7 @@ def test_cut_text_of_an_embedder(tmp_path):
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
     assert f"read whole it would be {decimal(float(whole))}." in said(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
-    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # more than the encoder itself reads
+    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long even for the encoder itself
     assert "tiny reads 6 of the 102 tokens of A." in said(at) and "read whole" not in said(at)
 
 
@@ -298,7 +298,7 @@ def test_mask_of_a_chosen_word(folders, monkeypatch):
 
 
 def test_out_of_memory_message(monkeypatch):
-    """The part of the page above the computation stays."""
+    """The page keeps the part above the computation that fails."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")

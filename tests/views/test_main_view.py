@@ -201,7 +201,7 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
 
 
-def test_the_line(encoder, made):
+def test_the_line_between_the_senses(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
     assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
@@ -217,7 +217,7 @@ def test_the_line(encoder, made):
 
 
 def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
-    """The means that place a sentence leave that sentence out, as the method says."""
+    """Each sentence is placed by means that leave that sentence out, as the method says."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -303,7 +303,7 @@ def test_a_word_that_crosses_over(encoder, made, reports):
     assert said(0.3) == "It crosses over to the other sense."
     stays = 'Even so, "bank" doesn\'t cross over to the other sense'
     assert said(-0.1) == f"{stays}."
-    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # 57 %
+    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
@@ -328,7 +328,7 @@ def test_guess_reveals_nothing(encoder, made):
     assert plain(panel.finding) == RIVER
 
 
-def test_what_a_visitor_chose(encoder, made):
+def test_a_visitors_choices_are_in_the_data(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
     assert asked.live.data == panel.live.data | {

@@ -33,7 +33,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """A's and B's maps; B's weights are smaller, which a shared scale must show."""
+    """Make the maps of A and B. B's weights are halved, which a shared scale must show."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
@@ -70,7 +70,7 @@ def svg_width(spec):
 
 
 def test_cells_of_one_size_for_unequal_sentences():
-    """In a narrow window, pictures of equal width shrink by the same factor."""
+    """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]

@@ -75,7 +75,7 @@ def test_sum_of_heads_for_each_encoder(report, other):
     assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_made_up_pairs_are_those_of_the_benchmarks():
+def test_numbers_of_made_up_pairs_equal_the_benchmarks():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 

@@ -175,7 +175,7 @@ def test_one_text_or_one_head():
 def test_pairs_of_words_whose_parts_differ_most(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
-    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last are special tokens
+    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last row and column: special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
     panel = two_encoders.similarity(*sides, NAMES)
     assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
