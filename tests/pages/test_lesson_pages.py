@@ -171,7 +171,7 @@ def test_numbers_and_order_of_the_stops():
             assert neighbours(other)[0] == one or (other in CORE) != (slugs is CORE)
 
 
-def said(block):
+def text_counts(block):
     """Count the texts in a part of the page, without fields and buttons."""
     return Counter(each.value for kind in ("markdown", "text", "caption", "info") for each in getattr(block, kind))
 
@@ -180,7 +180,7 @@ def said(block):
 def texts(slug):
     """Return an answered stop's texts outside of expanders, and its number of pictures."""
     main = opened(slug).main
-    shown = said(main) - sum(map(said, main.expander), Counter())
+    shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
         len(main.get(kind)) - sum(len(each.get(kind)) for each in main.expander)
         for kind in ("vega_lite_chart", "bidi_component")

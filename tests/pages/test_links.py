@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 REMEDY = "Choose something else, or ask whoever made the link."
 
 
-def said(at: AppTest) -> list[str]:
+def warnings(at: AppTest) -> list[str]:
     return [warning.value.replace("\\", "") for warning in at.warning]
 
 
@@ -63,12 +63,12 @@ def test_impossible_link_values_are_reported(query, asked):
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
     }
-    assert {*said(at)} == sentences and len(said(at)) == len(asked)
+    assert {*warnings(at)} == sentences and len(warnings(at)) == len(asked)
     at.run()  # a second run repeats the warnings
-    assert {*said(at)} == sentences
+    assert {*warnings(at)} == sentences
     at.session_state["head"] = "L3 H7"
     at.run()  # after the visitor's own choice the warning is gone
-    assert {*said(at)} == {sentence for sentence in sentences if "head" not in sentence}
+    assert {*warnings(at)} == {sentence for sentence in sentences if "head" not in sentence}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_missing_encoder_keeps_its_identity_in_the_address(key):
     assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
     assert at.query_params[key] in ("c0ffee00", ["c0ffee00"])
     at = open_link(model="another ...", other="/no/such/folder")
-    assert (at.query_params["content"], said(at)) == (BUNDLED_CONTENT[:8], [])
+    assert (at.query_params["content"], warnings(at)) == (BUNDLED_CONTENT[:8], [])
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def asked_for(nothing_computed, monkeypatch):
     return names
 
 
-def asks(at: AppTest) -> list[str]:
+def infos(at: AppTest) -> list[str]:
     return [info.value.replace("\\", "") for info in at.info]
 
 
@@ -135,7 +135,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
 def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
     stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
     at = at_address(page, **query | stop).run()
-    assert (asks(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
+    assert (infos(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
     assert not at.get("vega_lite_chart") and not at.error
     assert at.query_params.get("content") in (query.get("content"), [query.get("content")])
     assert at.selectbox(key="model").value == query["model"]  # the picker is still shown
@@ -144,12 +144,12 @@ def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
     if name != BUNDLED_NAME:
         at.button(key="load_model").click().run()
         assert asked_for == [name] and f"No {name} here." in at.error[0].value.replace("\\", "")
-        assert not any("Load " in text for text in asks(at))
+        assert not any("Load " in text for text in infos(at))
 
 
 def test_a_link_asks_before_it_loads_a_second_encoder(asked_for):
     at = at_address("two-encoders", second="bert-base-uncased", second_content="c0ffee00").run()
-    assert (asks(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
+    assert (infos(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
     assert at.query_params["second_content"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
     at.button(key="load_second").click().run()
     assert asked_for == ["bert-base-uncased"] and at.error
@@ -169,21 +169,21 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
 def test_link_loads_known_encoders_without_asking(folder, nothing_computed, started_with, monkeypatch):
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
-    assert asks(at_address(**link).run()) == [
+    assert infos(at_address(**link).run()) == [
         f"Load {folder}? The link names this encoder. It would be read from this folder."
     ]
     open_link(**link)
-    assert asks(at_address(**link).run()) == []  # already loaded
+    assert infos(at_address(**link).run()) == []  # already loaded
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    assert asks(at_address(**link).run()) == []
+    assert infos(at_address(**link).run()) == []
     monkeypatch.delenv("SELFATTN_MODEL_DIR")
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     started_with(str(folder))
-    assert asks(at_address(model=str(folder)).run()) == []
+    assert infos(at_address(model=str(folder)).run()) == []
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     monkeypatch.setenv("SELFATTN_MODELS", str(folder))
-    assert asks(at_address(model=str(folder)).run()) == []
+    assert infos(at_address(model=str(folder)).run()) == []
 
 
 def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
@@ -196,17 +196,17 @@ def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
 def test_missing_or_different_second_encoder(folder):
     compared = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
-    assert said(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
+    assert warnings(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
     at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
-    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in said(at)] == [True]
+    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in warnings(at)] == [True]
     at = compared(second="another ...", second_other=str(folder))
     assert at.query_params["second_content"] in (begins, [begins])
 
 
 def test_link_word_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
-    assert (said(at), at.selectbox(key="word").value) == ([], "bank")
+    assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
     at.text_input(key="a").set_value("Crane, Bank!").run()  # the word stays, in A's new spelling
     assert at.selectbox(key="word").value == "Bank"
@@ -255,7 +255,7 @@ def begins(folder):
 def test_address_holds_the_start_of_the_content_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
-    assert said(fresh(at)) == []
+    assert warnings(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
     assert (at.query_params["content"], "model" in at.query_params) == (begins[""], False)
     started_with(str(folder))  # the server's folder isn't in the address
@@ -268,7 +268,7 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
     link = dict(open_link().query_params)
-    assert said(open_link(**link)) == []
+    assert warnings(open_link(**link)) == []
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
@@ -276,13 +276,13 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
         "choose its encoder, start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
-    assert said(at) == said(fresh(at)) == [sentence]  # a reload repeats the warning
+    assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning
     at = open_link("all-heads", **link)
-    assert said(at) == [sentence]
+    assert warnings(at) == [sentence]
     at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
     if not elsewhere:
         at.text_input(key="other").set_value(made).run()
-    assert said(at) == []  # now it is the link's encoder
+    assert warnings(at) == []  # now it is the link's encoder
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +298,7 @@ def test_link_detects_a_changed_configuration(folder, relu, started_with):
     link = dict(open_link().query_params)
     started_with(str(relu))
     begins = {each: load_encoder(str(each)).content[:8] for each in (folder, relu)}
-    assert [text.partition(" Shown instead: ")[0] for text in said(open_link(**link))] == [
+    assert [text.partition(" Shown instead: ")[0] for text in warnings(open_link(**link))] == [
         f"The link was made with tiny, whose sha256 begins {begins[folder]}."
     ]
     assert open_link(content=begins[relu]).query_params["content"] == f"{begins[relu]} tiny"
@@ -309,14 +309,14 @@ def test_an_older_link_opens_with_a_note(relu, started_with):
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
-    assert said(at) == [] and asks(at) == [
+    assert warnings(at) == [] and infos(at) == [
         "The link is an older one and identifies its encoder by the weights. They are the same (their sha256 begins "
         f"{encoder.digest[:8]}). Whether configuration and tokeniser are the same too, it doesn't say."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
-    assert asks(fresh(at)) == said(fresh(at)) == []
+    assert infos(fresh(at)) == warnings(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
-    assert asks(at) == said(at) == []
+    assert infos(at) == warnings(at) == []
 
 
 def test_older_link_made_with_other_weights_is_reported(folder, started_with):
@@ -325,7 +325,7 @@ def test_older_link_made_with_other_weights_is_reported(folder, started_with):
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
     sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: "
     assert [
-        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in said(at)
+        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in warnings(at)
     ] == [True]
     assert (at.query_params["digest"], "content" in at.query_params) == (link["digest"], False)
 
@@ -391,14 +391,14 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
     assert not [message for message in sent if str(private) in message]
     if not query:  # the download's link opens on this server
         link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
-        assert link["model"] == "tiny" and said(open_link(**link)) == []
+        assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
 def test_link_in_a_downloaded_file_opens_its_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)
-    assert said(at) == []
+    assert warnings(at) == []
     assert at.session_state["head"] == "L1 H1"
     assert at.sidebar.selectbox(key="model").value == "another ..." and at.sidebar.text_input(key="other").value == str(
         folder

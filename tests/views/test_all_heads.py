@@ -47,7 +47,7 @@ def test_panel_of_a_measure():
 
 
 @pytest.mark.parametrize(
-    ("control", "said"),
+    ("control", "expected"),
     [
         (
             [0.01, 0.05],
@@ -57,7 +57,7 @@ def test_panel_of_a_measure():
         (None, "No control yet, so whether this is about the meaning can't be said."),
     ],
 )
-def test_removal_compared_with_the_control(control, said):
+def test_removal_compared_with_the_control(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -65,7 +65,7 @@ def test_removal_compared_with_the_control(control, said):
         **{"control": control} if control else {},
     )
     assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: −0.050 from 0.31.'
-    assert own.note.startswith(said)
+    assert own.note.startswith(expected)
 
 
 def test_chosen_heads_weights_are_sent_as_text():
@@ -127,7 +127,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "expected"),
     [
         ({}, "has no fixed habit: 40 % of its weight to special tokens, 21 % to the token itself, the rest elsewhere."),
         (
@@ -137,5 +137,5 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ),
     ],
 )
-def test_profiles(more, said):
-    assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {said}"
+def test_profiles(more, expected):
+    assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {expected}"

@@ -329,14 +329,14 @@ def test_arithmetic_at_other_magnitudes(trace: AttentionTrace):
 
 
 @pytest.mark.parametrize(
-    ("scale", "said"),
+    ("scale", "expected"),
     [
         *((under**-0.5, f"÷ √{under}") for under in (32, 64, 96)), (1.0, ""), (0.5 / math.sqrt(32), "÷ √32 ÷ 2"),
         (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
     ],
 )  # fmt: skip
-def test_the_scale_is_shown_as_a_factor(scale, said):
-    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (said, pytest.approx(scale))
+def test_the_scale_is_shown_as_a_factor(scale, expected):
+    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 
 def test_a_row_without_a_token_to_attend_to():

@@ -15,7 +15,7 @@ UNMEASURED = {
 
 
 @pytest.mark.parametrize(
-    ("pair", "said", "control"),
+    ("pair", "expected", "control"),
     [
         (
             {},
@@ -26,9 +26,9 @@ UNMEASURED = {
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_cosines_of_the_last_vectors(pair, said, control):
+def test_cosines_of_the_last_vectors(pair, expected, control):
     pair = hidden_pair_of(**pair)
-    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{said}.'
+    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 

@@ -58,15 +58,15 @@ def ints(text):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "expected"),
     [
         ("bank", RIVER),
         ("star", 'No single word moves "star" further than the noise level, 21 %.'),
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_findings_between_the_senses(made, word, said):
-    assert plain(made(word)[1].finding) == said
+def test_findings_between_the_senses(made, word, expected):
+    assert plain(made(word)[1].finding) == expected
 
 
 def test_a_sentence_that_fits_no_sense(made):

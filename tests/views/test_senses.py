@@ -95,7 +95,7 @@ def test_a_sentences_row_has_its_shares(panels, report):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "expected"),
     [
         ({"the_word_alone": 0.83}, "rarely needed, and not enough either: without it 77"),
         ({"the_word_hidden": 0.7}, "needed and usually enough: without it 70"),
@@ -105,8 +105,8 @@ def test_a_sentences_row_has_its_shares(panels, report):
         ({"as_it_is": 0.53}, "Even all words together tell the sense in only 53 of 100 sentences."),  # its interval begins at 0.5
     ],
 )  # fmt: skip
-def test_one_word_at_each_branch(report, values, said):
-    assert said in senses.one_word({"this": changed(report, **values)}).finding
+def test_one_word_at_each_branch(report, values, expected):
+    assert expected in senses.one_word({"this": changed(report, **values)}).finding
 
 
 def test_notes_on_few_words(report):
