@@ -77,12 +77,12 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 def overlaps(boxes):
     """Return the pairs of texts that overlap by more than a pixel across and more than the leading (4 pixels) down."""
-    met = []
+    pairs = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
             if one != other and min(right, right2) - max(left, left2) > 1 and min(bottom, bottom2) - max(top, top2) > 4:
-                met.append((one, other))
-    return met
+                pairs.append((one, other))
+    return pairs
 
 
 def cut_or_overlapping(page, texts, widths):

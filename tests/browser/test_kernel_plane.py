@@ -31,11 +31,11 @@ MODULE = """async script => {
 
 
 def panel(name="it", query=None):
-    tokens, asks, published, keys, values = EXAMPLES[name]
+    tokens, place, published, keys, values = EXAMPLES[name]
     asked = published if query is None else torch.tensor(query, dtype=torch.float64)
     trace = worked_example.compute(asked, keys, values)
     return kernel_panel(
-        QueryRow(trace=trace, tokens=tokens, query=asks, first=asks, text=name), clicks=False, back=BACK
+        QueryRow(trace=trace, tokens=tokens, query=place, first=place, text=name), clicks=False, back=BACK
     )
 
 

@@ -54,25 +54,25 @@ def test_lines_join_the_middles_of_their_words(shown):
 
 def test_a_click_hides_a_word_of_each_text_and_the_cosine_moves(shown):
     page = shown(data())
-    said = page.get_by_role("status")
-    expect(said).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
+    line = page.get_by_role("status")
+    expect(line).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
     as_it_is = dot(page, "solid")
     assert page.locator("circle.hollow.off").count() == 1
     page.get_by_role("button", name="return").click()
     page.mouse.move(5, 890)
-    expect(said).to_have_text('Without "return": cosine 0.56, above 76.3\u00a0% of 200 unrelated pairs (median 0.30).')
+    expect(line).to_have_text('Without "return": cosine 0.56, above 76.3\u00a0% of 200 unrelated pairs (median 0.30).')
     settle(page)
     assert dot(page, "solid") == as_it_is and 0 < dot(page, "hollow") < as_it_is
     assert page.get_by_role("button", name="return").get_attribute("aria-pressed") == "true"
     assert page.locator(".lines .gone").count() == 1
     page.get_by_role("button", name="internationally").click()
     page.mouse.move(5, 890)
-    expect(said).to_contain_text('Without "return" and "internationally": cosine 0.50')
+    expect(line).to_contain_text('Without "return" and "internationally": cosine 0.50')
     page.get_by_role("button", name="an: ").click()
-    expect(said).to_have_text('Without "an" and "internationally": cosine: nothing is left to compare.')
+    expect(line).to_have_text('Without "an" and "internationally": cosine: nothing is left to compare.')
     page.get_by_role("button", name="an: ").click()
     page.get_by_role("button", name="internationally").click()
-    expect(said).to_contain_text("Cosine 0.60")
+    expect(line).to_contain_text("Cosine 0.60")
     choices = [(0, None), (0, 2), (1, 2), (None, 2), (None, None)]
     assert page.evaluate("sent") == [["hidden", ["k", *choice]] for choice in choices]
 

@@ -90,8 +90,8 @@ def test_other_scripts_and_requests_are_blocked(site, open_file):
 def test_without_scripts_the_page_states_the_finding(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
     # Chromium hides <noscript> from Playwright even without scripts, but its content can be read.
-    said = page.evaluate("document.querySelector('noscript p').textContent")
-    assert 'In A, hiding "river" moves "bank" 44' in said
+    text = page.evaluate("document.querySelector('noscript p').textContent")
+    assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()
     expect(page.get_by_text("A word is hidden from")).to_be_visible()
 

@@ -74,8 +74,8 @@ def test_every_share_is_written(open_way, name):
         others = [each for each in side["words"] if each["kind"] == "word"]
         labels = page.locator(f'button[data-id^="word {i} "]').evaluate_all("all => all.map(each => each.ariaLabel)")
         shares = [each["share"] for each in others]
-        said = ["not run" if share is None else f"{percent(share)} of the way" for share in shares]
-        assert labels == [f"{each['text']}: {share}" for each, share in zip(others, said)]
+        written = ["not run" if share is None else f"{percent(share)} of the way" for share in shares]
+        assert labels == [f"{each['text']}: {share}" for each, share in zip(others, written)]
         above = page.locator("svg.line .much").nth(i).text_content()
         if above:
             assert above == next(percent(each["share"]) for each in others if each["at"] == side["leader"])
@@ -220,8 +220,8 @@ def test_heads_are_folded_until_they_are_opened(open_way):
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
     most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
-    said = f'"river" hidden in one head alone: at most {most}'
-    expect(summary).to_have_text(f"Through which heads?{said}")
+    expected = f'"river" hidden in one head alone: at most {most}'
+    expect(summary).to_have_text(f"Through which heads?{expected}")
     expect(cell).to_be_hidden()
     summary.focus()
     page.keyboard.press("Enter")

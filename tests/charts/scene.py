@@ -57,11 +57,11 @@ def misplaced(spec, *views):
     for view, *item in laid_out(spec):
         parts.setdefault(view, []).append(item)
     parts = [items for items in parts.values() if any(role == "mark" for _, _, role, _ in items)]
-    for part, (items, said) in enumerate(zip(parts, views, strict=True)):
-        place = {along: _places(items, along, said.get(along)) for along in "xy"}
-        for kind in {kind for _, kind, role, _ in items if role == "mark"} | said.keys() - {"x", "y"}:
+    for part, (items, expected) in enumerate(zip(parts, views, strict=True)):
+        place = {along: _places(items, along, expected.get(along)) for along in "xy"}
+        for kind in {kind for _, kind, role, _ in items if role == "mark"} | expected.keys() - {"x", "y"}:
             marks = [item for _, a_kind, role, item in items if (a_kind, role) == (kind, "mark")]
-            for along, labels in said[kind].items():
+            for along, labels in expected[kind].items():
                 for number, (mark, label) in enumerate(zip(marks, labels, strict=True)):
                     if along == "text":
                         wrong = mark["text"] != label and mark["text"]

@@ -110,12 +110,12 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
     found = boxes(spec)
     inside = (width or 1100) + 17
     assert [text for text, left, _, right, _ in found if left < 0 or right > inside] == []
-    met = [
+    overlapping = [
         (one[0], other[0])
         for one, other in combinations(found, 2)
         if min(one[3], other[3]) - max(one[1], other[1]) > 1 and min(one[4], other[4]) - max(one[2], other[2]) > 1
     ]
-    assert met == []
+    assert overlapping == []
 
 
 def test_two_dimensions_are_printed_as_numbers():

@@ -5,9 +5,9 @@ from selfattn.export import report
 
 
 def test_right_to_left_words_are_isolated():
-    said = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
+    mixed = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
     alone = 'Hide "\u2068נהר\u2069", and "\u2068בנק\u2069" goes 44 % of the way (next: \u2068של הנהר\u2069, 16 %).'
-    assert isolated_words(said) == alone
+    assert isolated_words(mixed) == alone
     assert isolated_words(alone) == alone  # a second call changes nothing
     assert isolated_words("البنك 0.44, می\u200cخواهم 0.1") == "\u2068البنك\u2069 0.44, \u2068می\u200cخواهم\u2069 0.1"
     english = 'Hide "river", and "bank" goes −44 % of the way; 银行 0.1.'

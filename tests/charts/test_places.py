@@ -111,8 +111,8 @@ def intervals():
     )
     spec = draw.dots(own, LIGHT, ("guessing", 0.5), width=600)
     rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
-    said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
-    marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
+    text = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
+    marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": text}
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
 
 

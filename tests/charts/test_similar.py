@@ -47,8 +47,8 @@ def test_a_number_has_the_colour_of_its_sign(panel):
 def test_a_sum_without_a_line_has_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair above the others
-    said = " ".join(texts(panel(table).picture(Look())))
-    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in said
+    text = " ".join(texts(panel(table).picture(Look())))
+    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in text
 
 
 def test_punctuation_is_not_tinted(panel):

@@ -168,12 +168,12 @@ def test_cached_error_is_absolute(encoder, results, monkeypatch):
 
 
 def test_progress_is_shown_and_removed(results, monkeypatch):
-    said = []
-    place = SimpleNamespace(progress=lambda part, title: said.append(part), empty=lambda: said.append("gone"))
+    calls = []
+    place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
     monkeypatch.setattr(the_cache.st, "empty", lambda: place)
     for _ in range(2):
         cached(Thing("n"), "key", lambda progress: progress(3, 4), "Working ...")
-    assert said == [0.0, 0.75, "gone", "gone"]
+    assert calls == [0.0, 0.75, "gone", "gone"]
 
 
 @pytest.fixture
@@ -239,10 +239,10 @@ def test_running_page_keeps_nothing_of_a_removed_encoder(loading, collected):
 def test_removed_encoder_does_not_replace_results_of_its_reload(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
-        anew = loading(name)
-    assert anew.name == gone.name and anew is not gone
+        reloaded = loading(name)
+    assert reloaded.name == gone.name and reloaded is not gone
     assert cached(gone, "its result", lambda progress: {"encoder": gone}) == {"encoder": gone}
-    assert cached(anew, "its result", lambda progress: pytest.fail("it is already cached"))["encoder"] is anew
+    assert cached(reloaded, "its result", lambda progress: pytest.fail("it is already cached"))["encoder"] is reloaded
 
 
 def test_two_configurations_and_their_untrained_twins_share_no_results(results, encoder):

@@ -160,9 +160,9 @@ def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name
     monkeypatch.setenv("SELFATTN_SCAN_DIR", f"{tmp_path}/my scans")
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", f"{tmp_path}/a model"])
     text = text.format(shelf=shelf, root=tmp_path, home=Path.home(), here=Path.cwd())
-    for address, said in (("0.0.0.0", beyond), ("localhost", here)):
+    for address, expected in (("0.0.0.0", beyond), ("localhost", here)):
         listening(address)
-        assert for_visitors(text, name) == (said or text)
+        assert for_visitors(text, name) == (expected or text)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])

@@ -130,26 +130,26 @@ def test_superseded_work_stops_waiting(monkeypatch):
 @pytest.mark.parametrize("fails", [False, True])
 def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
     """With `fails`, the run ends while the message is removed; its place must be free again."""
-    said = []
-    empty = Mock(side_effect=Superseded) if fails else lambda: said.append("gone")
-    place = SimpleNamespace(text=said.append, empty=empty)
+    messages = []
+    empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
+    place = SimpleNamespace(text=messages.append, empty=empty)
     monkeypatch.setattr(queue, "this_page", lambda: SimpleNamespace(news=SimpleNamespace(empty=lambda: place)))
     monkeypatch.setattr(queue, "PATIENCE", 0.0)
 
     def visit():
         try:
             with queue.costly_slot():
-                said.append("works")
+                messages.append("works")
         except Superseded:
-            said.append("superseded")
+            messages.append("superseded")
 
     visit()
-    assert said == ["works"]
+    assert messages == ["works"]
     with _another_thread_holds_the_place():
         page = _started(visit)
-        _until(lambda: len(said) > 1)
+        _until(lambda: len(messages) > 1)
     page.join(10)
-    assert said == ["works", queue.WAITING, *(["superseded"] if fails else ["gone", "works"])]
+    assert messages == ["works", queue.WAITING, *(["superseded"] if fails else ["gone", "works"])]
     assert _is_free()
 
 

@@ -64,8 +64,8 @@ def test_missing_fonts_are_named():
         )
         at.session_state["download"] = True
         at.run()
-        said = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
-        assert "No font here has" in said and "(U+E1234)" in said and "fonts-noto-cjk" in said
+        shown = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
+        assert "No font here has" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
 
 
 def test_picture_to_share(monkeypatch):

@@ -54,10 +54,10 @@ TYPED = [  # exercise, entered value, whether it is right, part of the message
 
 
 def test_answers_and_near_misses(at):
-    for number, typed, right, said in TYPED:
+    for number, typed, right, expected in TYPED:
         kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
         kind(key=f"exercise.{number}").set_value(typed).run()
-        (answer,) = [each.value for each in [*at.success, *at.info] if said in each.value]
+        (answer,) = [each.value for each in [*at.success, *at.info] if expected in each.value]
         assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
 
 

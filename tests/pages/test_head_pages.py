@@ -179,8 +179,8 @@ def test_head_profile_without_a_stored_report(tmp_path, started_with):
 def test_link_to_a_removed_measure_shows_the_default():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
-    said = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
-    assert said in at.warning[0].value.replace("\\", "")
+    expected = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
+    assert expected in at.warning[0].value.replace("\\", "")
 
 
 def test_an_older_link_names_a_measure_by_its_column():

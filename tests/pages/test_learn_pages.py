@@ -147,8 +147,8 @@ def test_pronouns(encoder):
         places = [list(word.positions) for word in encoding.words]
         noun = positions(encoding, sentence.antecedent)
         after = (place for place in encoding.places(sentence.pronoun) if place.positions[0] > noun[0])
-        asks = list(next(after).positions)
-        row = encoding.weights(*chosen)[asks].mean(0)
+        pronoun_positions = list(next(after).positions)
+        row = encoding.weights(*chosen)[pronoun_positions].mean(0)
         assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
@@ -161,9 +161,11 @@ def test_negation(encoder):
     for pair in NEGATION_PAIRS:
         negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
         target, negator = positions(negated, pair.target_word), positions(negated, pair.negator)
-        said, without = ([word.text.casefold() for word in encoding.words] for encoding in (negated, plain))
-        steps = said.index(pair.negator) - said.index(pair.target_word)
-        there = list(plain.words[without.index(pair.target_word) + steps].positions)
+        negated_words, plain_words = (
+            [word.text.casefold() for word in encoding.words] for encoding in (negated, plain)
+        )
+        steps = negated_words.index(pair.negator) - negated_words.index(pair.target_word)
+        there = list(plain.words[plain_words.index(pair.target_word) + steps].positions)
         plain_target = positions(plain, pair.target_word)
         on_negator = [negated.weights(layer)[:, target].mean(1)[:, negator].sum(-1) for layer in range(6)]
         on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]

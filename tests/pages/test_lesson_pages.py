@@ -93,11 +93,11 @@ def views(spec):
 
 @pytest.mark.parametrize("slug", STOPS)
 def test_every_stop_has_texts_and_legends(slug):
-    at, said = opened(slug), words(opened(slug))
+    at, shown = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
-    assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in said and "$" not in said
+    assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in shown and "$" not in shown
     assert STOPS[slug].take in at.info[-1].value
-    assert all(TERMS[term] in said + "".join(each.value for each in at.caption) for term in STOPS[slug].terms)
+    assert all(TERMS[term] in shown + "".join(each.value for each in at.caption) for term in STOPS[slug].terms)
     assert all(button.disabled for button in at.button if button.key == f"{slug}.reset")
     specs = [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
     steps = [row for spec in specs for row in spec.get("vconcat", [spec])]
@@ -123,13 +123,13 @@ def test_answers_are_hidden_and_their_positions_vary():
 
 def test_a_guess_or_the_button_reveals_the_answer():
     answer = "one word takes nearly all the weight"
-    for guess, said in (
+    for guess, expected in (
         (answer, f":green[**Yes: {answer}.**]"),
         ("nothing much: river leads as before", f"Answer: **{answer}**."),
     ):
         at = stop("scaling", reveal=False)
         at.radio(key="scaling.prediction").set_value(guess).run()
-        assert said in words(at) and live(at, "stage")["finding"].startswith("At d_k = 512")
+        assert expected in words(at) and live(at, "stage")["finding"].startswith("At d_k = 512")
     at = stop("scaling", reveal=False)
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 

@@ -384,8 +384,8 @@ def test_chosen_word_that_is_missing_from_an_edited_sentence(main_view):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()
     at = at.text_input(key="b").set_value("A bank.").run()
-    said = '"国" isn\'t in both sentences. Shown instead: "bank".'
-    assert said in messages(at.run().info) and at.selectbox(key="word").value == "bank"
+    notice = '"国" isn\'t in both sentences. Shown instead: "bank".'
+    assert notice in messages(at.run().info) and at.selectbox(key="word").value == "bank"
     at = at.text_input(key="b").set_value("A bank in 日本, 中.").run()
-    assert said in messages(at.info)
-    assert said not in messages(at.selectbox(key="word").set_value("中").run().info)
+    assert notice in messages(at.info)
+    assert notice not in messages(at.selectbox(key="word").set_value("中").run().info)

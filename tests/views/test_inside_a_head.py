@@ -101,8 +101,8 @@ def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    said = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
-    assert panel.note.startswith(said)
+    note = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
+    assert panel.note.startswith(note)
     assert not any("Recomputed" in line for line in panel.live.data["below"])
 
 

@@ -288,13 +288,13 @@ def test_changed_traces(encoder):
 
 
 def test_equal_weights_name_no_token():
-    def said(*scores, mask=None):
+    def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
 
-    assert said(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
-    assert said(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
-    some = said(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
+    assert finding(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
+    assert finding(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
+    some = finding(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
     assert some == '"a" gives every token that it may see the same weight: 0.50.'
 
 

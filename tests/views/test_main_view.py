@@ -108,7 +108,7 @@ def test_when_a_word_is_named_between_the_sentences(made):
 def test_a_share_at_the_level_is_named(made, reports):
     pair, _ = made("star")
     level, at = reports["hidden_words"].level.level, pair.top[1]
-    for share, said in (
+    for share, expected in (
         (
             torch.tensor(level),
             'Hide "cameras", and "star" moves 21 % of the gap from famous performer to distant sun.',
@@ -121,7 +121,7 @@ def test_a_share_at_the_level_is_named(made, reports):
         changed = pair.share[1].clone()
         changed[at] = share
         other = replace(pair, share=(pair.share[0], changed))
-        assert plain(finding(other, named_words(other, level), level)) == said
+        assert plain(finding(other, named_words(other, level), level)) == expected
 
 
 def test_without_a_report_no_word_is_named(made):
@@ -148,16 +148,16 @@ def test_a_report_without_a_level(encoder, made, reports):
 
 
 def test_findings_of_pairs_without_an_answer(encoder, encoder_of):
-    def said(text, other, reader=encoder):
+    def panel_of(text, other, reader=encoder):
         sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
         return next(main_view(reader, *sides))
 
-    assert said("A bank.", "A bank.").finding == (
+    assert panel_of("A bank.", "A bank.").finding == (
         "A and B are the same sentence: change one of them, and the word has a way to move."
     )
-    alone = said("Bank.", "Bank!")
+    alone = panel_of("Bank.", "Bank!")
     assert alone.finding == 'There is no other word to hide from "Bank": write a longer sentence.'
-    shown = said("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
+    shown = panel_of("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
     assert shown.finding == (
         'No word can be hidden from "bank" in this encoder: choose another to see which word its meaning comes from.'
     )
@@ -295,15 +295,15 @@ def test_a_word_that_crosses_over(encoder, made, reports):
     pair, _ = made("bank")
     means = sense_means(encoder, LABELLED, "bank")
 
-    def said(place, factor=1):
+    def first_below(place, factor=1):
         moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
         panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
         return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
 
-    assert said(0.3) == "It crosses over to the other sense."
+    assert first_below(0.3) == "It crosses over to the other sense."
     stays = 'Even so, "bank" doesn\'t cross over to the other sense'
-    assert said(-0.1) == f"{stays}."
-    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
+    assert first_below(-0.1) == f"{stays}."
+    assert first_below(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):

@@ -35,8 +35,8 @@ def test_effects_under_the_noise_are_0(precision, columns, effect, both):
     ],
 )
 def test_the_heads_under_the_noise_are_counted(measure, precision, columns, bound, hidden):
-    _, said = noise_floor(EFFECTS, measure, precision, **columns)
-    assert said == (
+    _, note = noise_floor(EFFECTS, measure, precision, **columns)
+    assert note == (
         f"In {precision} rounding alone moves this by up to {bound}: {hidden} of 3 heads lie under that and are drawn as 0."
     )
 

@@ -65,14 +65,14 @@ def printed(panel):
 
 
 def test_sum_of_heads_for_each_encoder(report, other):
-    said = []
+    sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
-        said.append((heads, largest))
+        sums.append((heads, largest))
         method = senses.heads(own, HEAD).method
         assert f"add up to {share(heads)} of the distance" in method and f"at once it is {share(largest)}." in method
-    assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
+    assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
 def test_numbers_of_made_up_pairs_equal_the_benchmarks():
