@@ -145,16 +145,16 @@ CHARTS = {
     "moves": some_moves,
 }  # fmt: skip
 PARTS = {
-    "shaded": "has no axes; its places: tests/views/test_shaded.py",
-    "similar": "has no axes of its own; its places: tests/views/test_similar.py",
+    "shaded": "has no axes; tests/views/test_shaded.py tests its places",
+    "similar": "has no axes of its own; tests/views/test_similar.py tests its places",
     "token_axes": "is part of heatmap",
-    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
-    "strips": "has no axes; its places: tests/charts/test_strips.py",
-    "product": "has no axes; its numbers: tests/views/test_inside_a_head.py",
-    "head_grid": "has no axes; its places: tests/charts/test_head_map.py",
-    "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
-    "way": "has no axes; its places: tests/charts/test_way.py",
-    "share": "has no axes; its places: tests/charts/test_way.py",
+    "kernel_figure": "has no axes; tests/charts/test_kernel_figure.py tests its places",
+    "strips": "has no axes; tests/charts/test_strips.py tests its places",
+    "product": "has no axes; tests/views/test_inside_a_head.py tests its numbers",
+    "head_grid": "has no axes; tests/charts/test_head_map.py tests its places",
+    "hops": "has no axes; tests/pages/test_learn_pages.py tests its places",
+    "way": "has no axes; tests/charts/test_way.py tests its places",
+    "share": "has no axes; tests/charts/test_way.py tests its places",
 }
 
 

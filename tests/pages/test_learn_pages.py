@@ -56,7 +56,7 @@ def test_recurrence_curves_and_timing(monkeypatch):
     path, gradient, share, cost = charts(at)
     assert (
         mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
-    )  # two hops, one arc
+    )  # the path has two hops and one arc
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
     # All words have length 1 and R only rotates: the share at step k is 0.8 ** k / (1 + 0.8 + ... + 0.8 ** (k + 1)).
