@@ -1,4 +1,4 @@
-"""Show a component in a real Chromium, mounted as Streamlit mounts it: a module from a blob, in a shadow root."""
+"""Show a component in a real Chromium as Streamlit does: import its module from a blob, and mount it in a shadow root."""
 
 import base64
 from pathlib import Path
@@ -20,16 +20,16 @@ MOUNT = """async ([script, style]) => {
     window.shadow = shadow;
     window.sent = [];
     const setStateValue = (name, value) => window.sent.push([name, value]);
-    window.told = [];
-    const setTriggerValue = (name, value) => window.told.push([name, value]);
+    window.triggers = [];
+    const setTriggerValue = (name, value) => window.triggers.push([name, value]);
     window.show = (data) => render({data, parentElement: shadow, setStateValue, setTriggerValue});
 }"""
 
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """One page for all components, and a list of its errors: a new window for each test would take a second."""
-    from tests.browser.conftest import watch  # it hands these fixtures out
+    """Yield one page for all tests, and a list of its errors; a new window for each test would take a second."""
+    from tests.browser.conftest import watch  # conftest imports this module
 
     page = browser.new_context().new_page()
     yield page, watch(page)
@@ -38,7 +38,7 @@ def component_page(browser):
 
 @pytest.fixture
 def open_component(component_page):
-    """open_component(name, data, width, scheme) shows it on a page. The test fails on a console error or a request."""
+    """Return a function that shows a component on a page. The test fails on a console error or a request."""
     page, trouble = component_page
     trouble.clear()
 
@@ -46,7 +46,7 @@ def open_component(component_page):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         page.mouse.move(0, 0)
-        page.goto("about:blank")  # nothing of the last one stays
+        page.goto("about:blank")  # remove the last component
         page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript(name), stylesheet(name)])
         page.evaluate("data => { show(data); }", data)
@@ -76,17 +76,17 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 
 def overlaps(boxes):
-    """Pairs of texts whose boxes overlap by more than a pixel sideways and more than the leading vertically."""
-    met = []
+    """Return the pairs of texts that overlap by more than a pixel across and more than the leading (4 pixels) down."""
+    pairs = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
             if one != other and min(right, right2) - max(left, left2) > 1 and min(bottom, bottom2) - max(top, top2) > 4:
-                met.append((one, other))
-    return met
+                pairs.append((one, other))
+    return pairs
 
 
-def cut_or_met(page, texts, widths):
-    """(width, texts) for each width at which texts leave the window, or overlap."""
+def cut_or_overlapping(page, texts, widths):
+    """Return (width, texts) for each width at which texts are cut off or overlap."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
@@ -102,7 +102,7 @@ def cut_or_met(page, texts, widths):
 
 
 def contrast(one, other):
-    """WCAG 2.2, contrast ratio."""
+    """Return the contrast ratio of WCAG 2.2."""
 
     def luminance(colour):
         parts = [each / 255 for each in colour]

@@ -18,11 +18,11 @@ CALM = """() => {
 }"""
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
-expect.set_options(timeout=30_000)  # a slow machine is no error; Playwright's own five seconds took it for one
+expect.set_options(timeout=30_000)  # Playwright's five seconds are too few on a slow machine
 
 
 def watch(page: Page) -> list[str]:
-    """A list that fills with the page's errors."""
+    """Return a list that collects the page's errors and its requests to other machines."""
     trouble: list[str] = []
 
     def on_console(message):

@@ -1,7 +1,7 @@
-"""Find a Chromium for the browser tests, or install one; prints its path, or why there is none.
+"""Find or install a Chromium for the browser tests, and print its path, or that there is none.
 
-The one on the PATH; else Debian's package where root may install it; else Playwright's own. With CI=true none is a
-failure; elsewhere the browser tests are skipped and the summary says why.
+Use a browser on the PATH, or Playwright's own. If there is neither, install Debian's package (as root), or else
+Playwright's. Without a browser, CI=true fails; elsewhere the browser tests are skipped and the summary says why.
 """
 
 import os
@@ -13,24 +13,24 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def on_path() -> str | None:
-    """The path of an installed browser, or None."""
+    """Return the path of an installed browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def playwrights_own() -> str | None:
-    """The path of the browser that Playwright downloaded, or None."""
+    """Return the path of the browser that Playwright downloaded, or None."""
     from playwright.sync_api import sync_playwright
 
     try:
         with sync_playwright() as playwright:
             path = playwright.chromium.executable_path
-    except Exception:  # its driver doesn't start: a bare Debian lacks libatomic
+    except Exception:  # Playwright's driver can't start: for example, libatomic is missing
         return None
     return path if os.path.exists(path) else None
 
 
 def find() -> str | None:
-    """The browser to use, installed already; or None."""
+    """Return the path of the browser to use, or None if none is installed."""
     return on_path() or playwrights_own()
 
 

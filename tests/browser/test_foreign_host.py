@@ -1,4 +1,4 @@
-"""DNS rebinding: a page of another name that leads to this machine gets no websocket."""
+"""Test against DNS rebinding: a page whose foreign name leads to this machine gets no websocket."""
 
 import socket
 from urllib.parse import urlparse
@@ -12,7 +12,7 @@ UPGRADE = (
 
 
 def answer(address: str, name: str) -> int:
-    """The HTTP status of a websocket request under this name: 101 is a websocket."""
+    """Return the HTTP status of a websocket request to this host name; 101 opens a websocket."""
     where = urlparse(address)
     with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
         connection.sendall(UPGRADE.format(host=f"{name}:{where.port}").encode())

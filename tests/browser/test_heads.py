@@ -37,8 +37,8 @@ def chosen(page):
     return page.get_by_role("gridcell", selected=True).get_attribute("aria-label")
 
 
-def told(page):
-    return page.evaluate("told")
+def triggers(page):
+    return page.evaluate("triggers")
 
 
 def test_choose_a_head_by_mouse_and_keyboard(open_heads):
@@ -48,16 +48,16 @@ def test_choose_a_head_by_mouse_and_keyboard(open_heads):
     cell(page, 2, 5).click()
     for key in ("ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
-    assert focused(page) == "head 40" and told(page) == [["head", 29]]
+    assert focused(page) == "head 40" and triggers(page) == [["head", 29]]
     assert page.locator(".tip").inner_text() == "L3 H4: +0.345"
     page.keyboard.press("Enter")
-    assert told(page) == [["head", 29], ["head", 40]] and chosen(page) == "head 4 of layer 3: +0.345"
+    assert triggers(page) == [["head", 29], ["head", 40]] and chosen(page) == "head 4 of layer 3: +0.345"
     page.evaluate("data => { show(data); }", MEASURED | {"chosen": 12, "said": ["new"] * 72})
     settle(page)
     assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
 
 
-def test_colours_say_sign_and_size(open_heads):
+def test_colours_show_sign_and_size(open_heads):
     for scheme in ("light", "dark"):
         page = open_heads(MEASURED, scheme=scheme)
         away, none, toward = (cell(page, *place).evaluate(COLOUR) for place in ((0, 0), (2, 0), (5, 11)))
@@ -106,7 +106,7 @@ def test_the_chosen_heads_map_is_large(open_heads):
     assert chip.inner_text() == "L0 H10"
     cell(page, 4, 2).click()
     page.locator(".plane").hover()
-    assert re.fullmatch('"." to "."', page.locator(".tip").inner_text())  # its weights aren't sent yet
+    assert re.fullmatch('"." to "."', page.locator(".tip").inner_text())  # the weights of this head aren't sent yet
     page.set_viewport_size({"width": 390, "height": 900})
     settle(page)
     assert page.locator(".opened").bounding_box()["width"] <= 390
@@ -121,7 +121,7 @@ def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
     page = open_heads(data, width=1146)
     before = page.locator(".opened").bounding_box()["y"]
     page.evaluate("scrollTo(0, 1e6)")
-    assert page.locator(".opened").bounding_box()["y"] >= min(before, 60) - 1  # in sight beside the last rows
+    assert page.locator(".opened").bounding_box()["y"] >= min(before, 60) - 1  # visible next to the last rows
     for width in (1146, 736, 326):
         page = open_heads(data, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -144,7 +144,7 @@ def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
 def test_heads_in_a_file(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
-    assert told(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
+    assert triggers(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
 
 
 def test_many_maps_are_shown_by_a_short_address(open_heads):

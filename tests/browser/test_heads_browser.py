@@ -1,4 +1,4 @@
-"""Inside a head and All heads in a real Chromium: clicks on a token and on a head, and a phone's width."""
+"""Test Inside a head and All heads in a real Chromium: clicks on a token and on a head, and a phone's width."""
 
 import re
 
@@ -14,7 +14,7 @@ CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
 
 def test_click_on_a_token_is_in_the_address(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
-    open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # as an older link has it
+    open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # an older link
     expect(page.get_by_text("The link is an older one")).to_be_visible()
     expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.', exact=True)).to_be_visible()
     page.get_by_role("button", name=re.compile("^sat")).first.click()
@@ -27,7 +27,7 @@ def test_click_on_a_token_is_in_the_address(page, server):
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "two-encoders"])
-def test_no_page_of_a_head_is_wider_than_a_phone(page, server, path):
+def test_pages_of_a_head_fit_a_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")
     expect(page.locator(CHARTS).first).to_be_visible()

@@ -1,4 +1,4 @@
-"""Test that Back and Forward restore each page with its choice, and that "Copy link" says whether it copied."""
+"""Test that Back and Forward restore each page with its choice, and that "Copy link" shows whether it copied."""
 
 import re
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 
 def expect_head(page, layer, head):
-    """The first map of all heads, on any page, has this one chosen."""
+    """Check that this head is chosen in the page's first map of all heads."""
     chosen = page.get_by_role("gridcell", selected=True, include_hidden=True).first
     expect(chosen).to_have_attribute("aria-label", re.compile(rf"^head {head} of layer {layer}\b"))
 
@@ -45,7 +45,7 @@ def choose_head(page, key):
     wait_until_idle(page)
 
 
-def test_many_choices_and_one_press_of_back(page, server):
+def test_one_press_of_back_leaves_a_page_after_many_choices(page, server):
     open_page(page, f"{server}/from-scratch")
     before = page.evaluate("history.length")
     follow(page, "A word in two sentences")
@@ -94,7 +94,7 @@ def test_back_opens_each_page_as_it_was(page, server):
 
 
 def test_back_restores_chosen_heads(page, server):
-    """Back to a page without a head, or with a link's head, doesn't show the head chosen on another page."""
+    """After Back, a page without a head or with a link's head doesn't show a head chosen on another page."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -117,7 +117,7 @@ def test_back_leaves_a_page_that_a_link_opened(page, server):
 
 
 def test_copy_link_copies_or_shows_the_address(page, server):
-    """Over plain http a foreign host has no navigator.clipboard, and a browser may refuse the older way too."""
+    """Without https a remote page has no navigator.clipboard, and a browser may also refuse the older way."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

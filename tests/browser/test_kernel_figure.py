@@ -1,4 +1,4 @@
-"""The component `kernel` in a real Chromium."""
+"""Test the component `kernel` in a real Chromium."""
 
 import re
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.component import contrast, cut_or_met, focused
+from tests.browser.component import contrast, cut_or_overlapping, focused
 from tests.browser.kernel_data import PLACES, VARIANTS, kernel_data
 
 pytestmark = pytest.mark.browser
@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """The arithmetic of each sentence as it is read, exponents in brackets."""
+    """Return each sentence's line of arithmetic as texts, with exponents in brackets."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""
@@ -46,7 +46,7 @@ def over_cell(page, strip, i, n):
 
 
 @pytest.mark.parametrize("name", ["bank", "one", "hidden", "terms", "75 tokens", "2 dimensions"])
-def test_every_number_is_the_datas(open_kernel, name):
+def test_every_number_comes_from_the_data(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     columns = [each["id"] for each in data["columns"] if each["kind"] != "strip"]
@@ -76,7 +76,7 @@ def test_every_number_is_the_datas(open_kernel, name):
 
 
 @pytest.mark.parametrize("name", ["bank", "hidden", "64 x 128"])
-def test_every_cell_of_a_strip_is_the_datas(open_kernel, name):
+def test_every_cell_of_a_strip_comes_from_the_data(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -116,7 +116,7 @@ def test_bars_are_as_long_as_their_numbers(open_kernel):
 
 
 def test_colours_follow_the_numbers(open_kernel):
-    """The query's strip: the deepest colour is the largest number, red is negative."""
+    """In the query's strip, the largest number has the deepest colour, and negative numbers are red."""
     data = VARIANTS["bank"]
     page = open_kernel(data)
     values = [int(part) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -133,12 +133,12 @@ def test_colours_follow_the_numbers(open_kernel):
         assert minus == (value < 0) or depth == 0
 
 
-def test_hover_writes_the_arithmetic(open_kernel):
+def test_hover_shows_the_arithmetic(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     heaviest = [max(side["rows"], key=lambda each: float(each["fine"]))["at"] for side in data["sides"]]
     assert lines(page) == [steps(data, side, at) for side, at in enumerate(heaviest)]
-    row(page, 2).hover()  # "sat", which B hasn't
+    row(page, 2).hover()  # "sat", which isn't in B
     expect(page.locator(".row.lit")).to_have_count(2)
     assert lines(page) == [steps(data, 0, 2), steps(data, 1, heaviest[1])]
     row(page, 1).hover()  # "we", in both
@@ -149,7 +149,7 @@ def test_hover_writes_the_arithmetic(open_kernel):
     assert page.evaluate("sent") == []
 
 
-def test_a_column_lights_its_lines(open_kernel):
+def test_a_column_highlights_its_lines(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     code = page.get_by_role("region", name="The kernel's own lines")
     expect(code).to_be_hidden()
@@ -173,7 +173,7 @@ def test_a_column_lights_its_lines(open_kernel):
     expect(code).to_be_hidden()
 
 
-def test_a_click_on_a_token_asks_for_its_row(open_kernel):
+def test_a_click_makes_a_token_the_query(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     row(page, 8).get_by_role("button").click()
@@ -191,9 +191,9 @@ def test_head_chosen_above(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """head => !dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))"""
     assert page.evaluate(choose, 29) and page.evaluate(choose, 29)
-    assert page.evaluate("told") == [["head", 29]] * 2 and page.evaluate("sent") == []
-    page.evaluate("data => show(data)()", VARIANTS["bank"])  # and cleaned up
-    assert not page.evaluate(choose, 30) and page.evaluate("told.length") == 2
+    assert page.evaluate("triggers") == [["head", 29]] * 2 and page.evaluate("sent") == []
+    page.evaluate("data => show(data)()", VARIANTS["bank"])  # shown again, then removed
+    assert not page.evaluate(choose, 30) and page.evaluate("triggers.length") == 2
 
 
 def test_keyboard_alone(open_kernel):
@@ -259,10 +259,10 @@ def test_both_sentences_or_a_switch(open_kernel, name, width, both):
 def test_the_default_fits_a_screen(open_kernel):
     page = open_kernel(VARIANTS["bank"], 1100)
     assert page.locator(".selfattn").bounding_box()["height"] <= 760
-    expect(page.locator(".key").first).to_be_hidden()  # the head of the strips says it
+    expect(page.locator(".key").first).to_be_hidden()  # the heads of the columns say it already
 
 
-def test_a_phone_unfolds_the_lit_rows_strips(open_kernel):
+def test_a_phone_unfolds_strips_of_the_highlighted_row(open_kernel):
     page = open_kernel(VARIANTS["bank"], 358)
     lit = page.locator(".side.shown .row.lit .strip")
     expect(lit).to_have_count(2)
@@ -295,17 +295,17 @@ TEXTS = (
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
-    """The font is wider than Streamlit's; the widths are the content's in windows of 360 to 1440 pixels."""
+    """The font is wider than Streamlit's. The widths are those of the content in windows of 360 to 1440 pixels."""
     page = open_kernel(VARIANTS[name], face="")
-    assert cut_or_met(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
+    assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
-    if page.locator(".unfold").is_visible():  # at the last width, a phone's
+    if page.locator(".unfold").is_visible():  # the last width is a phone's
         page.locator(".unfold").click()
-    assert cut_or_met(page, f"{TEXTS}, .code div", (1380, 1100, 760, 328)) == []
+    assert cut_or_overlapping(page, f"{TEXTS}, .code div", (1380, 1100, 760, 328)) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_looks_can_be_read(open_kernel, scheme):
+def test_light_and_dark_can_be_read(open_kernel, scheme):
     page = open_kernel(VARIANTS["hidden"], 1100, scheme)
     ink, paper = PALETTE[scheme]
     colour = "node => getComputedStyle(node).color"

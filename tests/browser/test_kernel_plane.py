@@ -1,4 +1,4 @@
-"""Test the query that can be dragged, in a real Chromium: the browser computes the same as `attend`."""
+"""Test dragging the query in a real Chromium: the browser computes the same as `attend`."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.numbers import decimal, vector
 from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
-from tests.browser.component import cut_or_met, focused
+from tests.browser.component import cut_or_overlapping, focused
 from tests.browser.test_kernel_figure import TEXTS
 
 pytestmark = pytest.mark.browser
@@ -31,11 +31,11 @@ MODULE = """async script => {
 
 
 def panel(name="it", query=None):
-    tokens, asks, published, keys, values = EXAMPLES[name]
+    tokens, place, published, keys, values = EXAMPLES[name]
     asked = published if query is None else torch.tensor(query, dtype=torch.float64)
     trace = worked_example.compute(asked, keys, values)
     return kernel_panel(
-        QueryRow(trace=trace, tokens=tokens, query=asks, first=asks, text=name), clicks=False, back=BACK
+        QueryRow(trace=trace, tokens=tokens, query=place, first=place, text=name), clicks=False, back=BACK
     )
 
 
@@ -63,7 +63,7 @@ def drag_to(page, x, y, low=-1, high=5):
 
 
 def assert_shown(page, data):
-    """The figure shows this data's numbers and sentences."""
+    """Check that the figure shows this data's numbers and sentences."""
     (side,) = data["sides"]
     cells = [text for each in side["rows"] for text in each["cells"].values()]
     assert page.locator(".amount .value").all_text_contents() == cells
@@ -114,7 +114,7 @@ def test_a_dragged_query_moves_scores_weights_and_context(open_plane):
     low, high = -0.5, 2.5
     expected = [300 * (context[0] - low) / (high - low), 300 * (high - context[1]) / (high - low)]
     assert list(map(float, tip.removeprefix("M").partition("L")[0].split(" "))) == pytest.approx(expected, abs=0.06)
-    drag_to(page, 40, -9)  # the plane ends before
+    drag_to(page, 40, -9)  # beyond the ends of the plane
     assert_shown(page, data_of("it", [5.0, -1.0]))
     back.click()
     assert_shown(page, data_of())
@@ -133,7 +133,7 @@ def test_arrows_are_as_thick_as_their_numbers(open_plane):
     assert page.locator(".arrow.minus").count() == 3  # all scores are below 0
 
 
-def test_a_finger_drags_it(open_plane):
+def test_a_finger_drags_the_query(open_plane):
     page = open_plane(data_of(), 390)
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     session = page.context.new_cdp_session(page)
@@ -180,5 +180,5 @@ def test_no_text_is_cut_off_or_overlaps(open_plane):
         page = open_plane(data_of(name), face="")
         for x, y in places:
             drag_to(page, x, y, *((-1, 5) if name == "it" else (-2, 4)))
-            assert cut_or_met(page, f"{TEXTS}, .plane .name, figcaption", (1100, 760, 328)) == [], (name, x, y)
+            assert cut_or_overlapping(page, f"{TEXTS}, .plane .name, figcaption", (1100, 760, 328)) == [], (name, x, y)
             page.set_viewport_size({"width": 1100, "height": 900})

@@ -14,7 +14,7 @@ SLUGS = list(STOPS)
 
 
 def painted(page: Page) -> int:
-    """The number of charts drawn on the page, as SVG marks or on a canvas."""
+    """Return the number of charts drawn on the page, as SVG marks or on a canvas."""
     return page.evaluate(
         """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].filter(chart =>
             chart.querySelector('svg path, svg rect, svg text')
@@ -40,12 +40,12 @@ def press(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reaches {name!r}")
 
 
-def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
+def test_the_guided_path_by_keyboard(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
     stage = page.locator(".stage")
     expect(stage.get_by_role("button", name=STOPS[CORE[0]].part, exact=True)).to_be_in_viewport()
-    assert stage.bounding_box()["y"] < 200  # the picture is in sight, unanswered
+    assert stage.bounding_box()["y"] < 200  # the picture is visible before the answer
     expect(stage.locator(".plane")).to_be_in_viewport(ratio=1)
     expect(page.get_by_text("Take with you.")).to_have_count(0)
     expect(page.get_by_label("After", exact=True)).to_be_hidden()
@@ -55,13 +55,13 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     expect(page.get_by_text("Take with you.")).to_be_visible()
     expect(page.get_by_label("After", exact=True)).to_be_visible()
     page.get_by_text("For class:").scroll_into_view_if_needed()
-    for button in ("previous", "next"):  # the strip has stayed
+    for button in ("previous", "next"):  # the strip of buttons stays visible
         expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
     for name, slug in (("Next", CORE[1]), ("Previous", CORE[0])):
         press(page, name)
         wait_for_address(page, f"stop={slug}")
         heading(page, slug)
-        assert stage.evaluate("node => node.marked")  # one component for all stops: its picture goes on
+        assert stage.evaluate("node => node.marked")  # all stops share one component
     page.go_back()
     wait_until_idle(page)
     heading(page, CORE[1])
@@ -108,7 +108,7 @@ def test_projector_and_its_remote(server, page):
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     main, below = page.get_by_test_id("stMain"), "e => e.scrollHeight - e.clientHeight - e.scrollTop"
     for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
-        while key == "PageDown" and (left := main.evaluate(below)) > 40:  # first to the end of the stop
+        while key == "PageDown" and (left := main.evaluate(below)) > 40:  # first scroll to the end of the stop
             page.keyboard.press(key)
             eventually(page, lambda before=left: main.evaluate(below) < before)
         page.keyboard.press(key)
@@ -120,7 +120,7 @@ def test_projector_and_its_remote(server, page):
     wait_until_idle(page)
     heading(page, CORE[4])
     page.go_back()
-    wait_for_address(page, f"stop={CORE[5]}")  # one entry a step
+    wait_for_address(page, f"stop={CORE[5]}")  # one entry per step
     wait_until_idle(page)
     assert "projector=true" in page.url
     page.get_by_text("Projector", exact=True).click()
@@ -156,7 +156,7 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     epochs = page.get_by_label("Epochs", exact=True)
     epochs.fill("30")
     epochs.press("Enter")
-    page.wait_for_timeout(1000)  # the rerun that follows replaces the button: a click before it would be lost
+    page.wait_for_timeout(1000)  # a rerun follows and replaces the button: an earlier click would be lost
     wait_until_idle(page)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Epoch [2-9] of 30"))).to_be_visible(timeout=60_000)

@@ -1,4 +1,4 @@
-"""Long texts in the component `shaded` in a real Chromium: sentences, the curve over position, words; mouse and keyboard."""
+"""Test long texts in the component `shaded` in a real Chromium: sentences, the curve over position, words; mouse and keyboard."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn.panel import Live
-from tests.browser.component import cut_or_met, focused, settle
+from tests.browser.component import cut_or_overlapping, focused, settle
 from tests.browser.conftest import wait_for_address
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def test_bars_are_at_their_tokens(shown):
     assert boxes(page, "cut") == [pytest.approx([2500 / 33, 800 / 33, 0, 72], abs=0.01)]
     expect(page.get_by_text("the last 8 tokens are never read")).to_be_visible()
     assert page.locator("section").count() == 1  # a short text has words only
-    assert page.locator(".shaded b").count() == 0  # texts are texts, never HTML
+    assert page.locator(".shaded b").count() == 0  # a text is never HTML
 
 
 def test_open_and_click_a_sentence(shown):
@@ -85,7 +85,7 @@ def test_open_and_click_a_sentence(shown):
     assert page.locator(".sentence.lit").inner_text() == HOSTILE
     page.get_by_role("button", name=HOSTILE).click()
     page.evaluate("data => { show(data); }", data())
-    expect(opened).to_contain_text("bold")  # the same figure
+    expect(opened).to_contain_text("bold")  # the key is the same, so the choice stays
     page.evaluate("data => { show(data); }", data(key="other"))
     expect(page.get_by_role("status")).to_contain_text("rained")
 
@@ -107,7 +107,7 @@ def test_the_keyboard_alone(shown):
 def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     settle(page)
-    assert not cut_or_met(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
+    assert not cut_or_overlapping(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
 
 
 def test_the_open_sentence_is_in_the_address(page, server):

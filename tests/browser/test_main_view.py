@@ -1,4 +1,4 @@
-"""The main flow in a real Chromium: hide a word, choose a head, pick an example; by the mouse and by the keyboard."""
+"""Test the main flow in a real Chromium, by mouse and by keyboard: hide a word, choose a head, pick an example."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def word(page, name):
 
 
 def cell(page, layer, head):
-    """The cell of a head. Unfolds the map."""
+    """Unfold the map and return the cell of a head."""
     if not page.locator(".heads[open]").count():
         page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))
@@ -28,7 +28,7 @@ def finding(page):
 
 
 def test_the_main_flow(page, server):
-    """The finding, both sentences, the way, heads and the limit are on the first screen; words and heads answer."""
+    """The first screen holds the finding, both sentences, the way, heads and the limit; words and heads react to clicks."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the gap from riverside to finance.')
@@ -60,7 +60,7 @@ def test_the_main_flow(page, server):
     )
 
 
-def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, server):
+def test_keyboard_choices_keep_the_focus(page, server):
     open_page(page, server)
     word(page, "sat").focus()
     page.keyboard.press("Enter")
@@ -75,7 +75,7 @@ def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, se
     expect(cell(page, 1, 10)).to_be_focused()
 
 
-def test_a_head_takes_one_run_of_one_part(page, server):
+def test_choosing_a_head_reruns_one_part_once(page, server):
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
     open_page(page, server)
@@ -102,7 +102,7 @@ def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
         expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
 
 
-def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
+def test_a_downloaded_picture_has_its_provenance(page, server):
     open_page(page, server)
     page.get_by_role("button", name="Download").click()
     page.get_by_role("combobox", name="Figure").fill("maps")
@@ -115,5 +115,5 @@ def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
     assert picture.text["Title"] == "Maps, L0 H10"
     provenance = json.loads(picture.text["provenance"])
     assert (provenance["layer"], provenance["head"], [*provenance["sentences"]][:2]) == (0, 10, ["A", "B"])
-    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
+    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own toolbars are hidden
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}

@@ -1,4 +1,4 @@
-"""The component `shaded` in a real Chromium, and the page Senses, whose rows open the main view."""
+"""Test the component `shaded` in a real Chromium, and the page Senses, whose rows open the main view."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn.examples import labelled_sentences
-from tests.browser.component import cut_or_met, focused
+from tests.browser.component import cut_or_overlapping, focused
 from tests.browser.conftest import open_page, wait_for_address
 
 pytestmark = pytest.mark.browser
@@ -48,7 +48,7 @@ def test_click_or_enter_opens_a_row(shown):
     expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
 
 
-def test_the_tint_is_as_deep_as_its_number_says(shown):
+def test_tints_have_the_depths_in_the_data(shown):
     page = shown(data(1))
     depths = page.locator(".word").evaluate_all(
         "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"
@@ -72,7 +72,7 @@ def test_click_on_a_word_keeps_the_focus(shown):
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 def test_no_text_is_cut_off_or_overlaps(shown, direction):
     page = shown(data(open="", direction=direction))
-    assert not cut_or_met(page, ".said, .ink, .number", [360, 400, 800, 1440])
+    assert not cut_or_overlapping(page, ".said, .ink, .number", [360, 400, 800, 1440])
     assert page.get_by_role("button", name="riverside").count() == 0
 
 
@@ -88,7 +88,7 @@ def test_open_a_sentence_and_go_back(page, server):
 def test_stop_button_works_at_the_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
-    own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # nothing is stored of these
+    own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # no report is stored
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": own.to_csv(index=False).encode()}
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name=f"Ask this of {len(own)} sentences").click()

@@ -1,4 +1,4 @@
-"""The component `similar` in a real Chromium: lines between words, hidden words, the cosine among unrelated pairs."""
+"""Test the component `similar` in a real Chromium: lines between words, hidden words, cosines of unrelated pairs."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from selfattn.panel import Live
-from tests.browser.component import cut_or_met, focused, settle
+from tests.browser.component import cut_or_overlapping, focused, settle
 from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 from tests.browser.similar_data import HOSTILE, data
 
@@ -19,7 +19,7 @@ def shown(open_component):
 
 
 def lines(page):
-    """Each line's start and end, pixels from the left, and its thickness."""
+    """Return the start and end of each line, in pixels from the left, and the line's thickness."""
     ends = "[e.getPointAtLength(0).x, e.getPointAtLength(e.getTotalLength()).x, +e.getAttribute('stroke-width')]"
     return page.locator(".lines path").evaluate_all(f"all => all.map(e => {ends})")
 
@@ -54,25 +54,25 @@ def test_lines_join_the_middles_of_their_words(shown):
 
 def test_a_click_hides_a_word_of_each_text_and_the_cosine_moves(shown):
     page = shown(data())
-    said = page.get_by_role("status")
-    expect(said).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
+    line = page.get_by_role("status")
+    expect(line).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
     as_it_is = dot(page, "solid")
     assert page.locator("circle.hollow.off").count() == 1
     page.get_by_role("button", name="return").click()
     page.mouse.move(5, 890)
-    expect(said).to_have_text('Without "return": cosine 0.56, above 76.3\u00a0% of 200 unrelated pairs (median 0.30).')
+    expect(line).to_have_text('Without "return": cosine 0.56, above 76.3\u00a0% of 200 unrelated pairs (median 0.30).')
     settle(page)
     assert dot(page, "solid") == as_it_is and 0 < dot(page, "hollow") < as_it_is
     assert page.get_by_role("button", name="return").get_attribute("aria-pressed") == "true"
     assert page.locator(".lines .gone").count() == 1
     page.get_by_role("button", name="internationally").click()
     page.mouse.move(5, 890)
-    expect(said).to_contain_text('Without "return" and "internationally": cosine 0.50')
+    expect(line).to_contain_text('Without "return" and "internationally": cosine 0.50')
     page.get_by_role("button", name="an: ").click()
-    expect(said).to_have_text('Without "an" and "internationally": cosine: nothing is left to compare.')
+    expect(line).to_have_text('Without "an" and "internationally": cosine: nothing is left to compare.')
     page.get_by_role("button", name="an: ").click()
     page.get_by_role("button", name="internationally").click()
-    expect(said).to_contain_text("Cosine 0.60")
+    expect(line).to_contain_text("Cosine 0.60")
     choices = [(0, None), (0, 2), (1, 2), (None, 2), (None, None)]
     assert page.evaluate("sent") == [["hidden", ["k", *choice]] for choice in choices]
 
@@ -100,8 +100,8 @@ def test_the_sum_ends_at_the_cosine(shown):
     ends = page.locator("rect.part").evaluate_all(
         "all => all.map(e => [+e.getAttribute('x'), +e.getAttribute('width')])"
     )
-    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each begins where the last ends
-    assert ends[2][0] == pytest.approx(dot(page, "solid"), abs=1)  # a negative part goes back
+    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each part begins where the one before ends
+    assert ends[2][0] == pytest.approx(dot(page, "solid"), abs=1)  # a negative part goes to the left
     assert page.locator("rect.part.away").count() == 1
     counts = page.locator("rect.bar").evaluate_all("all => all.map(e => parseInt(e.dataset.tip))")
     assert sum(counts) == 200
@@ -120,14 +120,14 @@ def test_hidden_words_of_a_link(shown):
     expect(page.get_by_role("status")).to_contain_text('Without "return"')
     page.evaluate("data => { show(data); }", data(key="other"))
     expect(page.get_by_role("status")).to_contain_text("Cosine 0.60")
-    assert page.locator(".similar b:not(.away)").count() == 0  # texts are texts, never HTML
+    assert page.locator(".similar b:not(.away)").count() == 0  # a text is never HTML
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("times", [1, 9])
 def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     page = shown(data(direction=direction, times=times))
-    assert not cut_or_met(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
+    assert not cut_or_overlapping(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 
 
 def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
@@ -138,7 +138,7 @@ def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
     ).wait_for()
     expect(page.locator(".similar")).to_have_count(
         1
-    )  # at once: the figure takes the other data, while the page still runs
+    )  # at once: the figure shows the new data while the page still runs
     page.get_by_role("button", name="not: cosine 0.91").click()
     wait_for_address(page, "hide_a=not")
     page.get_by_text("Without L5 H10 in A, the cosine moves by").wait_for()

@@ -1,4 +1,4 @@
-"""The static pages of `selfattn site`, opened from their folder in a browser that has no network."""
+"""Test the static pages of `selfattn site`, opened from their folder in a browser without a network."""
 
 import json
 import re
@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """The folder with the pages of the first example pairs, or of all in `make test-long`."""
+    """Write pages for three example pairs (in `make test-long` for all) and return their folder."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder
@@ -38,7 +38,7 @@ def site(request, encoder, tmp_path_factory):
 
 @pytest.fixture
 def open_file(browser):
-    """open_file(path, scheme, width): the file in a browser without a network, and `trouble` of its console."""
+    """Return a function that opens a file in a browser without a network; the page's `trouble` lists its errors."""
     contexts = []
 
     def opened(path, scheme="light", width=1100, **options):
@@ -79,7 +79,7 @@ def test_every_page(site, open_file, scheme, background, width):
     assert page.trouble == []
 
 
-def test_nothing_else_runs(site, open_file):
+def test_other_scripts_and_requests_are_blocked(site, open_file):
     page = open_file(site / "bank.html")
     assert page.evaluate(EVAL) == "EvalError"
     blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
@@ -87,11 +87,11 @@ def test_nothing_else_runs(site, open_file):
     assert any("Content Security Policy" in each for each in page.trouble)
 
 
-def test_without_scripts_the_page_says_it(site, open_file):
+def test_without_scripts_the_page_states_the_finding(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
-    # Chromium hides <noscript> from Playwright even so, but parses it as a page without scripts does.
-    said = page.evaluate("document.querySelector('noscript p').textContent")
-    assert 'In A, hiding "river" moves "bank" 44' in said
+    # Chromium hides <noscript> from Playwright even without scripts, but its content can be read.
+    text = page.evaluate("document.querySelector('noscript p').textContent")
+    assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()
     expect(page.get_by_text("A word is hidden from")).to_be_visible()
 
@@ -104,7 +104,7 @@ def test_report_with_several_components(open_file, tmp_path):
     file.write_text(report.html(view_of(Provenance(title="Title"), *panels)), "utf-8")
     page = open_file(file)
     expect(page.locator(".way .finding")).to_have_text(VARIANTS["bank"]["finding"])
-    expect(page.locator(".kernel .token button")).to_have_count(0)  # nobody would answer
+    expect(page.locator(".kernel .token button")).to_have_count(0)  # a file has no server that could react
     page.locator('[data-id="row 0 2"]').hover()
     expect(page.locator(".kernel .line bdi").first).to_have_text("sat")
     assert page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True]

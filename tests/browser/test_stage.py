@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.panel import Live
 from selfattn.views.stage import stage_data
-from tests.browser.component import BOXES, cut_or_met, focused, overlaps, settle
+from tests.browser.component import BOXES, cut_or_overlapping, focused, overlaps, settle
 
 pytestmark = pytest.mark.browser
 OUTLINE = [
@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """A stop's data as the page sends them, with its widgets' first values."""
+    """Return a stop's data as the page sends them, with the first values of its widgets."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -35,7 +35,7 @@ def change(page, to):
 
 
 def bars(page, name):
-    """Each bar of a column: its part of the track, and the number beside it."""
+    """Return the bars of a column as shares of their tracks, and the numbers next to the bars."""
     part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
     rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
@@ -46,7 +46,7 @@ def test_click_on_a_part_of_the_path(shown):
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
     page.get_by_role("button", name="part 2").click()  # each click counts
-    assert page.evaluate("told") == [["stop", "stop-2"]] * 2
+    assert page.evaluate("triggers") == [["stop", "stop-2"]] * 2
 
 
 def test_bars_have_one_scale_before_and_after_the_answer(shown):
@@ -83,7 +83,7 @@ def test_arithmetic_by_mouse_and_keyboard(shown):
 
 
 def test_the_answer_moves_the_marks(shown):
-    """The dot moves for a while and arrives; parts of both states start from their old places."""
+    """The dot starts near its old place, moves for a while, and arrives."""
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
     place += " : m.querySelector('.point').getBBox().x }"
@@ -111,7 +111,7 @@ def test_focus_stays_at_the_next_stop(shown):
     assert focused(page) == "part 2"
 
 
-def test_text_is_text(shown):
+def test_text_is_never_html(shown):
     given = {**data("mix"), "words": ["<b>The</b>", *data("mix")["words"][1:]]}
     page = shown(given)
     expect(page.locator(".word").first).to_have_text("<b>The</b>")
@@ -121,7 +121,7 @@ def test_text_is_text(shown):
 def test_no_text_is_cut_off_or_overlaps(shown, stop):
     page = shown(data(stop))
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
-    assert cut_or_met(page, texts, (368, 620, 760)) == []
+    assert cut_or_overlapping(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
@@ -144,7 +144,7 @@ def test_cells_share_a_scale_and_a_matrix_hides_its_shape(shown):
 
 
 @pytest.mark.parametrize("width", [368, 760])
-def test_bars_start_at_one_line(shown, width):
+def test_bars_of_a_column_have_equal_tracks(shown, width):
     page = shown(data("scaling"), width=width)
     for name in ("score", "scaled", "weights", "left alone", "multiplied"):
         tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")

@@ -1,4 +1,4 @@
-"""The component `way` in a real Chromium."""
+"""Test the component `way` in a real Chromium."""
 
 import random
 import re
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from selfattn import numbers
 from selfattn.export.component_page import javascript
 from selfattn.views.way_data import asking
-from tests.browser.component import contrast, cut_or_met, focused, settle
+from tests.browser.component import contrast, cut_or_overlapping, focused, settle
 from tests.browser.way_data import VARIANTS, way_data
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,7 @@ def row(text, unit):
     return [None if each == "" else int(each) / unit for each in text.split(",")]
 
 
-def test_beneathmatch_python(open_way):
+def test_numbers_are_formatted_as_in_python(open_way):
     page = open_way(VARIANTS["bank"])
     draw = random.Random(0)
     values = [0, -0.0, 0.005, 0.125, 0.625, -0.004, -0.005, 0.00001, 0.0042, 0.995, 1, 1.005, 2.675, -3.5, 17.445]
@@ -49,7 +49,7 @@ def test_beneathmatch_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_alone_it_shows_the_way_also_before_the_answer_and_no_heads(open_way):
+def test_a_figure_of_the_way_alone_has_no_heads(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -74,8 +74,8 @@ def test_every_share_is_written(open_way, name):
         others = [each for each in side["words"] if each["kind"] == "word"]
         labels = page.locator(f'button[data-id^="word {i} "]').evaluate_all("all => all.map(each => each.ariaLabel)")
         shares = [each["share"] for each in others]
-        said = ["not run" if share is None else f"{percent(share)} of the way" for share in shares]
-        assert labels == [f"{each['text']}: {share}" for each, share in zip(others, said)]
+        written = ["not run" if share is None else f"{percent(share)} of the way" for share in shares]
+        assert labels == [f"{each['text']}: {share}" for each, share in zip(others, written)]
         above = page.locator("svg.line .much").nth(i).text_content()
         if above:
             assert above == next(percent(each["share"]) for each in others if each["at"] == side["leader"])
@@ -88,12 +88,12 @@ def test_every_share_is_written(open_way, name):
         ]
 
 
-def test_a_share_is_told_once_on_its_arrow_or_under_its_word(open_way):
+def test_a_share_is_shown_on_its_arrow_or_under_its_word(open_way):
     page = open_way(VARIANTS["bank"], 1100)
     above, beneath = page.locator("svg.line .much"), page.locator(".number:not(:empty)")
     expect(above).to_have_text([percent(0.436), percent(0.199)])
     expect(beneath).to_have_count(0)
-    word(page, "sat").click()  # the arrow tells of "sat" now
+    word(page, "sat").click()  # now the arrow shows the share of "sat"
     expect(beneath).to_have_text([percent(0.436)])
     page.set_viewport_size({"width": 328, "height": 900})
     settle(page)
@@ -111,7 +111,7 @@ def test_the_finding_has_the_colours_of_the_pictures(open_way):
     assert page.locator(".finding span").count() == 0
 
 
-def test_what_holds_beyond_is_said_with_its_link(open_way):
+def test_the_text_beyond_has_its_link(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".beyond")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
@@ -145,7 +145,7 @@ def test_every_effect_and_weight_is_written(open_way):
 
 
 def along(page):
-    """A function from a locator's centre to its position along the way, read from the bracket's ends."""
+    """Return a function that maps a locator's centre to its position between the ends of the bracket."""
     bracket = page.locator(".bracket").evaluate("each => each.getBoundingClientRect().toJSON()")
 
     def position(locator):
@@ -212,7 +212,7 @@ def test_a_share_just_above_the_level_says_so(open_way):
     expect(beneath).to_have_text([f"{percent(0.229)}, just above noise", percent(0.231)])
 
 
-def test_the_heads_are_folded_until_they_are_asked_for(open_way):
+def test_heads_are_folded_until_they_are_opened(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)
@@ -220,8 +220,8 @@ def test_the_heads_are_folded_until_they_are_asked_for(open_way):
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
     most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
-    said = f'"river" hidden in one head alone: at most {most}'
-    expect(summary).to_have_text(f"Through which heads?{said}")
+    expected = f'"river" hidden in one head alone: at most {most}'
+    expect(summary).to_have_text(f"Through which heads?{expected}")
     expect(cell).to_be_hidden()
     summary.focus()
     page.keyboard.press("Enter")
@@ -279,10 +279,10 @@ def test_keyboard_alone(open_way):
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")  # the last column: it stays
+    page.keyboard.press("ArrowRight")  # the last column: the focus stays
     assert focused(page) == "head 23"
     page.keyboard.press("Home")
-    page.keyboard.press("ArrowLeft")  # the first column: likewise
+    page.keyboard.press("ArrowLeft")  # the first column: the focus stays
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     assert focused(page) == "head 0"
@@ -318,7 +318,7 @@ def test_focus_stays_on_its_dot(open_way):
 
 
 @pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])
-def test_a_and_b_never_meet(open_way, name, rows):
+def test_a_and_b_never_overlap(open_way, name, rows):
     page = open_way(VARIANTS[name])
     tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
     assert len(tops) == rows
@@ -348,19 +348,19 @@ def test_guess_shows_nothing_until_a_click(open_way):
     assert focused(page) == "word 0 4"
 
 
-# Texts that may not touch each other: the way's labels and ends, words and the numbers beneath them.
+# Texts that must not overlap: the way's labels and ends, words and the numbers beneath them.
 TEXTS = ".line .label, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_nothing_is_cut_or_collides(open_way, name):
-    """In a font that is wider than Streamlit's; the widths are those of the content in windows of 360 to 1440 pixels."""
+def test_no_text_is_cut_off_or_overlaps(open_way, name):
+    """The font is wider than Streamlit's. The widths are those of the content in windows of 360 to 1440 pixels."""
     page = open_way(VARIANTS[name], face="")
-    assert cut_or_met(page, TEXTS, (1100, 760, 358, 328)) == []
+    assert cut_or_overlapping(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
 def test_the_first_screen_ends_with_the_folded_heads(open_way):
-    """At 1440 x 900 the figure begins at 150 pixels."""
+    """In a window of 1440 x 900 the figure begins 150 pixels from the top."""
     data = way_data()
     page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
     assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 750
@@ -385,7 +385,7 @@ def test_arcs_stay_within_a_line(open_way):
 @pytest.mark.parametrize(
     "scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))]
 )
-def test_both_looks_can_be_read(open_way, scheme, ink, paper):
+def test_light_and_dark_can_be_read(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"

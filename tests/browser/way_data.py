@@ -21,7 +21,7 @@ def _side(
     name: str, text: str, word: str, shares: dict[str, float], level: float | None, *, layers: int, heads: int,
     rtl: bool = False, run: int | None = None,
 ) -> Data:  # fmt: skip
-    """A sentence's part. shares: by word, others get a little; run: the words with the largest shares, others are not run."""
+    """Make a sentence's part. shares: by word; other words get small ones. run: how many of the largest shares are known."""
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0
     for piece in pieces:
@@ -72,7 +72,7 @@ def _token(text: str) -> Data:
 
 
 def _effects(draw: random.Random, share: float, n: int) -> list[float]:
-    """A share handed out over the heads: a few have most of it, some go away."""
+    """Distribute a share over the heads: a few get most of it, and some get a negative part."""
     parts = [draw.gauss(0.15, 0.4) + (6 if head in (10, n - 6) else 3 * (draw.random() < 0.06)) for head in range(n)]
     return [share * part / sum(parts) for part in parts]
 
@@ -84,7 +84,7 @@ def way_data(
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
-    """The default pair's data; every part can be another."""
+    """Make the default pair's data; each argument replaces a part."""
     size = {"layers": layers, "heads": heads}
     sides = [
         _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)
@@ -120,7 +120,7 @@ def _shown_only() -> Data:
     data = way_data()
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
-        side["weights"][7] = ""  # as in float16, where a head's weights aren't numbers
+        side["weights"][7] = ""  # as in float16, where a head's weights can be NaN
         side.update(gradient=[], exact={})
     return data
 

@@ -1,4 +1,4 @@
-"""Read what Vega draws of a chart: every mark with its place, colour and text."""
+"""Read what Vega draws for a chart: every mark with its place, colour and text."""
 
 import json
 import math
@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Every item in drawing order: its view (a part of a concatenated chart), its axis's side, its kind, its role, itself."""
+    """Yield (view, side of its axis, kind, role, item) for each item in drawing order; a view is one part of the chart."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -30,14 +30,14 @@ def laid_out(spec):
     return walk(scene_of(json.dumps(spec)), 0, 0, "", None)
 
 
-@lru_cache(maxsize=4)  # a test asks for several kinds of marks of one chart
+@lru_cache(maxsize=4)  # one test reads several kinds of marks from one chart
 def scene_of(spec):
-    """Vega's scene of a chart's JSON; don't change it."""
+    """Return Vega's scene for a chart's JSON. Tests share the result: don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
 def drawn(spec, kind, role="mark"):
-    """The items of one kind of mark ("rect", "text", "rule" ...), in drawing order, x and y from the chart's corner.
+    """Return the items of one kind ("rect", "text", "rule" ...) in drawing order, with x and y from the chart's corner.
 
     role: "mark" for the data, "axis-label", "axis-title", "legend-label", "legend-title", "title-text" for the rest.
     """
@@ -45,22 +45,23 @@ def drawn(spec, kind, role="mark"):
 
 
 def misplaced(spec, *views):
-    """The marks that aren't at their labels' places, to a pixel, in the views of a chart that have marks.
+    """Return a message for each mark that is more than a pixel from its label's place, in all views that have marks.
 
-    A view is a dict. "x", "y": its labels from the left and from the top: all that its axis shows (if thinned, some), else texts
-    and titles in it. Without them the axis has numbers, increasing to the right and upwards. For each kind of mark, in drawing
-    order: the labels of the middles along "x" and "y" ("x1", "x2": a line's ends), each a label, a number (if labels are names:
-    the distance from the first in labels), (label, pixels beyond it), or None for a mark without a label; "text": a text's words.
+    Each view is a dict. "x" and "y" list its labels from the left and from the top: those of the axis, which may show only some,
+    or texts and titles if there is no axis. Without "x" or "y", the axis has numbers that increase to the right or upwards. Every
+    other key is a kind of mark; its dict has a list of places, in drawing order, for the middles along "x" and "y" (or the ends,
+    "x1" and "x2"). A place is a label, a number (if labels are names, the index of a label), (label, pixels beyond it), or None
+    for a mark without a label. The list under "text" has the marks' texts.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
         parts.setdefault(view, []).append(item)
     parts = [items for items in parts.values() if any(role == "mark" for _, _, role, _ in items)]
-    for part, (items, said) in enumerate(zip(parts, views, strict=True)):
-        place = {along: _places(items, along, said.get(along)) for along in "xy"}
-        for kind in {kind for _, kind, role, _ in items if role == "mark"} | said.keys() - {"x", "y"}:
+    for part, (items, expected) in enumerate(zip(parts, views, strict=True)):
+        place = {along: _places(items, along, expected.get(along)) for along in "xy"}
+        for kind in {kind for _, kind, role, _ in items if role == "mark"} | expected.keys() - {"x", "y"}:
             marks = [item for _, a_kind, role, item in items if (a_kind, role) == (kind, "mark")]
-            for along, labels in said[kind].items():
+            for along, labels in expected[kind].items():
                 for number, (mark, label) in enumerate(zip(marks, labels, strict=True)):
                     if along == "text":
                         wrong = mark["text"] != label and mark["text"]
@@ -76,7 +77,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """The place of a mark's middle along "x" or "y", or of one of its ends ("x1", "x2" ...)."""
+    """Return the place of a mark's middle along "x" or "y", or of one of its ends ("x1", "x2" ...)."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))
@@ -84,7 +85,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """The pixels of each label. Raises AssertionError unless the labels are these, in this order."""
+    """Return a function from a label to its pixel. Raises AssertionError unless the labels are `names`, in order."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items
@@ -104,11 +105,11 @@ def _places(items, along, names):
         if label in shown:
             return shown[label]
         value, pixels = names.index(label) if isinstance(label, str) else label, list(known.values())
-        for stretch in (float, math.log)[: 1 + (min(at) > 0)]:  # an axis is even, or logarithmic
+        for stretch in (float, math.log)[: 1 + (min(at) > 0)]:  # an axis is linear or logarithmic
             slope, start = np.polyfit([*map(stretch, at)], pixels, 1)
             if np.allclose(slope * np.array([*map(stretch, at)]) + start, pixels, atol=1):
                 return slope * stretch(value) + start
-        raise AssertionError(f"labels along {along} are not even: {known}")
+        raise AssertionError(f"labels along {along} are not evenly spaced: {known}")
 
     return place
 
@@ -122,14 +123,14 @@ def texts(spec, role="mark"):
 
 
 def rgb(color):
-    """A colour as three numbers, from "#174f97" or "rgb(23, 79, 151)"."""
+    """Return a colour as three numbers, from "#174f97" or "rgb(23, 79, 151)"."""
     if color.startswith("#"):
         return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
     return tuple(int(part) for part in re.findall(r"\d+", color)[:3])
 
 
 def on_ramp(ramp, share):
-    """The colour at a share (0 to 1) of a ramp of hex colours, straight between its stops."""
+    """Return the colour at a share (0 to 1) of a ramp of hex colours, linear between its stops."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

@@ -1,4 +1,4 @@
-"""Test arrows: their ends, the direction of their heads, their width, and the strong one."""
+"""Test arrows: their ends, the direction of their heads, their width, and the emphasised arrow."""
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,7 @@ def test_moves_point_to_their_ends():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_hops_are_as_thick_as_their_share_and_lie_with_their_arc_within_the_picture():
+def test_width_and_place_of_hops():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

@@ -20,12 +20,12 @@ LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0,
 def test_bars_and_numbers_in_the_frames_order():
     spec = bar_list(LIST, "score", LIGHT)
     found = drawn(spec, "rect")
-    unit = 240 / (4 + 0.25 * 4 * 2)  # the list's own range and a quarter of it at both ends
+    unit = 240 / (4 + 0.25 * 4 * 2)  # the list's range, with a quarter of it added at both ends
     assert [item["width"] for item in found] == pytest.approx([unit, 3 * unit, unit, 0.5 * unit])
-    assert found[2]["x"] + found[2]["width"] == pytest.approx(found[0]["x"]), "negative to the left of zero"
+    assert found[2]["x"] + found[2]["width"] == pytest.approx(found[0]["x"]), "negative bars end at zero"
     assert texts(spec) == ["1.00", "3.00", "−1.00", "0.50"]
     assert [item["fill"] == LIGHT.weights[4] for item in found] == [False, True, False, False], (
-        "the largest is deep blue"
+        "only the largest bar is deep blue"
     )
 
 

@@ -1,4 +1,4 @@
-"""The numbers behind a chart, read back from its dict."""
+"""Test that a chart's numbers can be read back from its dict."""
 
 from selfattn.charts.vega import drawn_frame
 

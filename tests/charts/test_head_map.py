@@ -21,8 +21,8 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 
 @pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
-def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
-    """Steps of less than a hundredth once read "+0.01, +0.01, +0.00"."""
+def test_ticks_of_the_colour_bar_are_distinct(maximum, measure):
+    """Steps of less than a hundredth were once labelled "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
     ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
     assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
@@ -30,7 +30,7 @@ def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
 
 
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
-def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
+def test_each_heads_number_is_in_its_layer_and_column(measure, kind):
     spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind)
     found = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
     step, down = found[0]["width"], found[0]["height"]

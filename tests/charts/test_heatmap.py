@@ -1,4 +1,4 @@
-"""Test the heatmap: each number's cell, colour and names; test_places.py tests its places."""
+"""Test the heatmap: the cell, colour and names of each number; test_places.py tests the places."""
 
 import base64
 import io
@@ -19,7 +19,7 @@ MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # two rows, three columns
 
 
 def cells(spec):
-    """Each cell's (row, column) -> its mark; the rows' and columns' sizes are read from the marks."""
+    """Return each cell's mark by (row, column), computed from the size of the marks."""
     rects = [item for item in drawn(spec, "rect") if "fill" in item and item["width"] < SIZE]
     across, down = rects[0]["width"], rects[0]["height"]
     return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
@@ -43,7 +43,7 @@ def test_signed_numbers_are_centred_on_the_background(kind):
 
 
 @pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+0.000000004")])
-def test_differences_by_rounding_keep_their_digit(scale, label):
+def test_tiny_differences_keep_their_digit(scale, label):
     spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
     assert label in texts(spec, "legend-label")
 
@@ -83,7 +83,7 @@ def test_large_maps_are_images():
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 
 
-def test_a_level_between_two_is_the_nearer_one():
+def test_palette_levels_take_the_nearest_colour():
     assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 

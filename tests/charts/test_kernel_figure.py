@@ -1,4 +1,4 @@
-"""Test the kernel figure's still picture: it has the component's numbers, inside the picture and without overlaps."""
+"""Test the kernel figure's still picture: it shows the component's numbers, and no text is cut off or overlaps."""
 
 import base64
 import io
@@ -30,7 +30,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """(text, left, top, right, bottom) of each text, by the width of its letters."""
+    """Return (text, left, top, right, bottom) for each text, estimated from the widths of its letters."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)
@@ -41,7 +41,7 @@ def boxes(spec):
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 500])
-def test_every_number_is_the_datas(name, width):
+def test_every_number_comes_from_the_data(name, width):
     data = VARIANTS[name]
     texts = texts_of(kernel_figure(data, LIGHT, width))
     for row in rows_of(data):
@@ -62,7 +62,7 @@ def test_every_number_is_the_datas(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_strips_are_the_datas(theme):
+def test_bars_and_strips_come_from_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects = spec["datasets"]["rects"]
@@ -110,19 +110,19 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
     found = boxes(spec)
     inside = (width or 1100) + 17
     assert [text for text, left, _, right, _ in found if left < 0 or right > inside] == []
-    met = [
+    overlapping = [
         (one[0], other[0])
         for one, other in combinations(found, 2)
         if min(one[3], other[3]) - max(one[1], other[1]) > 1 and min(one[4], other[4]) - max(one[2], other[2]) > 1
     ]
-    assert met == []
+    assert overlapping == []
 
 
-def test_few_numbers_are_printed():
+def test_two_dimensions_are_printed_as_numbers():
     data = VARIANTS["2 dimensions"]
     texts = texts_of(kernel_figure(data, LIGHT))
     number = re.compile(r"−?\d+\.\d{4}")
-    assert sum(bool(number.fullmatch(text)) for text in texts) == 2  # the query's
+    assert sum(bool(number.fullmatch(text)) for text in texts) == 2  # both numbers of the query
 
 
 def test_no_strips_in_a_narrow_picture():

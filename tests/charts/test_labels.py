@@ -1,14 +1,14 @@
-"""Text from right to left inside English lines, pictures and reports."""
+"""Test right-to-left text inside English lines, pictures and reports."""
 
 from selfattn.charts.labels import drawable_spec, isolated, isolated_words, right_to_left
 from selfattn.export import report
 
 
 def test_right_to_left_words_are_isolated():
-    said = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
+    mixed = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
     alone = 'Hide "\u2068נהר\u2069", and "\u2068בנק\u2069" goes 44 % of the way (next: \u2068של הנהר\u2069, 16 %).'
-    assert isolated_words(said) == alone
-    assert isolated_words(alone) == alone  # once is enough
+    assert isolated_words(mixed) == alone
+    assert isolated_words(alone) == alone  # a second call changes nothing
     assert isolated_words("البنك 0.44, می\u200cخواهم 0.1") == "\u2068البنك\u2069 0.44, \u2068می\u200cخواهم\u2069 0.1"
     english = 'Hide "river", and "bank" goes −44 % of the way; 银行 0.1.'
     assert isolated_words(english) == english
@@ -16,7 +16,7 @@ def test_right_to_left_words_are_isolated():
     assert report.paragraph("נהר 0.44") == '<p class="quiet">\u2068נהר\u2069 0.44</p>'
 
 
-def test_a_sentence_runs_as_its_first_letter_does():
+def test_first_letter_decides_a_sentences_direction():
     assert isolated("הבנק, 5 bank.") == "\u2068הבנק, 5 bank.\u2069" and isolated("The בנק.") == "The בנק."
     assert isolated_words(f"0.31  {isolated('הבנק, 5 שקל.')} (money)") == "0.31  \u2068הבנק, 5 שקל.\u2069 (money)"
     assert [right_to_left(text) for text in ("12 הבנק", "a הבנק", "5 % …", "")] == [True, False, False, False]

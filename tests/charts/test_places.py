@@ -1,6 +1,6 @@
-"""Test that each mark's middle is at its label's place, in every chart, and each number at its word.
+"""Test that in every chart each mark's middle is at its label, and each number at its word.
 
-Every label that fits is painted, too: Vega drops neighbours' labels wherever a chart lets it.
+Also test that every label that fits is drawn: Vega drops labels next to others unless a chart forbids it.
 """
 
 import importlib
@@ -42,7 +42,7 @@ def cells(rows, columns):
 
 
 def joined(*groups):
-    """Marks of one kind, group after group in drawing order."""
+    """Join groups of marks of one kind, in drawing order."""
     return {along: [label for group in groups for label in group[along]] for along in groups[0]}
 
 
@@ -81,7 +81,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # Drawn last, "its" covers nothing: "wings" has the same direction and is 3 % of an axis to its right.
+    # "its" is drawn last and would cover "wings", which has the same direction: so "wings" is moved by 3 % of an axis.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}
@@ -111,13 +111,13 @@ def intervals():
     )
     spec = draw.dots(own, LIGHT, ("guessing", 0.5), width=600)
     rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
-    said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
-    marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
+    text = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
+    marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": text}
     return spec, {"x": ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"], "y": rows, **marks}
 
 
 def differences():
-    """The largest difference is to the left; the middle of a bar is at its label."""
+    """The largest difference goes to the left. The middle of each bar is at the bar's label."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
     spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)
@@ -130,7 +130,7 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-# A name begins with its function's.
+# The name of each chart begins with the name of its function.
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
@@ -145,21 +145,21 @@ CHARTS = {
     "moves": some_moves,
 }  # fmt: skip
 PARTS = {
-    "shaded": "has no axes; its places: tests/views/test_shaded.py",
-    "similar": "has no axes of its own; its places: tests/views/test_similar.py",
-    "token_axes": "stands in heatmap",
-    "kernel_figure": "has no axes; its places: tests/charts/test_kernel_figure.py",
-    "strips": "has no axes; its places: tests/charts/test_strips.py",
-    "product": "has no axes; its numbers: tests/views/test_inside_a_head.py",
-    "head_grid": "has no axes; its places: tests/charts/test_head_map.py",
-    "hops": "has no axes; its places: tests/pages/test_learn_pages.py",
-    "way": "has no axes; its places: tests/charts/test_way.py",
-    "share": "has no axes; its places: tests/charts/test_way.py",
+    "shaded": "has no axes; tests/views/test_shaded.py tests its places",
+    "similar": "has no axes of its own; tests/views/test_similar.py tests its places",
+    "token_axes": "is part of heatmap",
+    "kernel_figure": "has no axes; tests/charts/test_kernel_figure.py tests its places",
+    "strips": "has no axes; tests/charts/test_strips.py tests its places",
+    "product": "has no axes; tests/views/test_inside_a_head.py tests its numbers",
+    "head_grid": "has no axes; tests/charts/test_head_map.py tests its places",
+    "hops": "has no axes; tests/pages/test_learn_pages.py tests its places",
+    "way": "has no axes; tests/charts/test_way.py tests its places",
+    "share": "has no axes; tests/charts/test_way.py tests its places",
 }
 
 
-def as_the_schema_knows_it(spec):
-    """Remove what follows the window (`init`, `on`, a signal for columns): Vega-Lite passes it on, but its schema lacks it."""
+def for_the_schema(spec):
+    """Remove what adapts to the window (`init`, `on`, a signal for columns): Vega-Lite's schema doesn't know these."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}
@@ -169,7 +169,7 @@ def as_the_schema_knows_it(spec):
 def test_marks_are_at_their_labels_in_valid_vega_lite(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
-    alt.Root.validate(as_the_schema_knows_it(spec) if follows_the_window else spec)
+    alt.Root.validate(for_the_schema(spec) if follows_the_window else spec)
     assert not misplaced(spec, *views)
 
 

@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """panel(table): the panel of "We sat." and "She sat" with this table (4, 3) of parts."""
+    """Return a function that makes the panel of "We sat." and "She sat" from a (4, 3) table of parts."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
@@ -26,8 +26,8 @@ def panel(encoder):
     return made
 
 
-def test_a_curve_is_the_cubic_one():
-    """Its middle is half way between the ends, and it is vertical at both."""
+def test_a_curve_is_a_cubic_bezier():
+    """The curve's middle is half way between its ends, and the curve is vertical at both ends."""
     points = np.array(_curve((10.0, 20.0), (110.0, 220.0)))
     assert len(points) == STEPS + 1
     assert points[0] == pytest.approx([10, 20]) and points[-1] == pytest.approx([110, 220])
@@ -47,8 +47,8 @@ def test_a_number_has_the_colour_of_its_sign(panel):
 def test_a_sum_without_a_line_has_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair above the others
-    said = " ".join(texts(panel(table).picture(Look())))
-    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in said
+    text = " ".join(texts(panel(table).picture(Look())))
+    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in text
 
 
 def test_punctuation_is_not_tinted(panel):

@@ -18,7 +18,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_a_strip_has_a_cell_a_number(together):
+def test_a_strip_has_one_cell_per_number(together):
     spec = strips(GROUPS, LIGHT, together=together, marked=(0, 1))
     wide, largest = WIDTH - 56 - LEFT, (2.0, 2.0 if together else 1.0)
     found = cells(spec)

@@ -1,4 +1,4 @@
-"""Test that pictures show words that Vega would take for names."""
+"""Test that pictures show words that Vega could mistake for names."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""The main view as a picture: every place, cell and number is that of the live data."""
+"""Test the main view's picture: every place, cell and number comes from the live data."""
 
 import altair as alt
 import pytest
@@ -21,7 +21,7 @@ ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين
 
 @pytest.fixture(scope="module")
 def panels(encoder):
-    """The whole panels of a pair between the senses, one in which no word is named, one of one sense, and one in Arabic."""
+    """Make complete panels of four pairs: of two senses, without a named word, of one sense, and in Arabic."""
     many = stored("hidden_words", encoder, LABELLED).report
     found = {}
     for word in ("bank", "star", "wave", "عين"):
@@ -49,7 +49,7 @@ def texts_of(sets):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
-def test_every_place_on_the_line_is_that_of_the_data(panels, word, width):
+def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
     line = data["way"]
@@ -76,7 +76,7 @@ def test_every_place_on_the_line_is_that_of_the_data(panels, word, width):
 
 
 @pytest.mark.parametrize("word", ["bank", "star"])
-def test_every_cell_is_that_of_the_data(panels, word):
+def test_every_cell_comes_from_the_data(panels, word):
     _, sets = drawn(panels[word])
     data = panels[word].live.data
     side, at = Shown(data).first
@@ -89,7 +89,7 @@ def test_every_cell_is_that_of_the_data(panels, word):
     )
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(own["exact"][str(at)], 10_000) and len(cells) == 72
-    first, right, below = cells[0], cells[1], cells[12]  # a layer a row
+    first, right, below = cells[0], cells[1], cells[12]  # one row per layer
     assert (right["x"] - first["x2"], below["y"] - first["y2"]) == pytest.approx((2, 2), abs=0.05)
     for n, cell in enumerate(cells):
         assert (cell["x"], cell["y"]) == pytest.approx((cells[n % 12]["x"], cells[n - n % 12]["y"]))
@@ -116,7 +116,9 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
     faint = [{**side, "weights": [",".join(["50"] * len(side["tokens"]))] * 72} for side in data["sides"]]
     bars = what(way({**data, "sides": faint}, LIGHT)["datasets"]["rects"], "weight A")
-    assert {round(each["y2"] - each["y"], 1) for each in bars} == {23}  # half of the height: it is a tenth's at least
+    assert {round(each["y2"] - each["y"], 1) for each in bars} == {
+        23
+    }  # half of the height, which stands for at least 0.1
 
 
 def test_words_at_the_level_are_tinted_and_others_are_not(panels):
@@ -130,7 +132,7 @@ def test_words_at_the_level_are_tinted_and_others_are_not(panels):
     assert not sets["paths"]
 
 
-def test_the_finding_and_what_holds_beyond(panels):
+def test_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         whole = " ".join(texts_of(sets)).replace("\u00a0", " ")
@@ -139,7 +141,7 @@ def test_the_finding_and_what_holds_beyond(panels):
 
 
 def boxes(sets):
-    """Left, right, top, bottom and text of each text that isn't turned."""
+    """Yield left, right, top, bottom and text of each text that isn't rotated."""
     for name, rows in sets.items():
         if name.startswith(("left", "center", "right")):
             align, weight = name.split("_")
@@ -151,7 +153,7 @@ def boxes(sets):
 
 @pytest.mark.parametrize("width", [1100, 760, 390])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
-def test_nothing_is_cut_off_and_no_texts_meet(panels, word, width):
+def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
     spec, sets = drawn(panels[word], Look(width=width))
     for rows in sets.values():
         for each in rows:
@@ -224,8 +226,8 @@ def test_half_way_is_nearer_to_the_second_sense(panels, places, side):
     assert (shown.answer and shown.answer[0]) == side
 
 
-def test_labels_lie_behind_an_arrow_and_before_it(panels):
-    """A moves right, B left."""
+def test_labels_are_at_both_ends_of_an_arrow(panels):
+    """A's arrow points right, B's left."""
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     (a, there), (b, other) = (lane_labels(shown, side, place, 3000) for side in (0, 1))
     here = [place(at) for at in shown.data["way"]["at"]]
@@ -233,7 +235,7 @@ def test_labels_lie_behind_an_arrow_and_before_it(panels):
     assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
 
 
-def test_the_line_holds_both_ends_and_all_that_lies_beyond_them(panels):
+def test_the_line_reaches_every_place_beyond_its_ends(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
     for places, dots, ends in (

@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 
 @pytest.fixture
 def upload(monkeypatch):
-    """The session of a visitor who has uploaded a table."""
+    """Return a function that sets the session of a visitor who has uploaded this table."""
 
     def uploaded(table):
         monkeypatch.setattr(session.st, "session_state", {session.TABLE_READ: ("id", table, None, "digest")})
@@ -28,7 +28,7 @@ def test_uploaded_labels_replace_built_in_ones(upload, encoder):
     assert answer.labelled_rows("Bat").equals(built_in[built_in["word"] == "bat"])
     assert answer.labelled_rows("gnome").empty
     assert answer.labels_key(encoder, "bank") == ("bank", "digest")
-    assert answer.labels_key(encoder, "Bat") == ("bat", True)  # built-in ones, their means stored
+    assert answer.labels_key(encoder, "Bat") == ("bat", True)  # built-in labels, whose means are stored
     for table in (None, own("one").drop(columns="sense")):
         upload(table)
         assert len(answer.labelled_rows("bank")) == 24

@@ -1,4 +1,4 @@
-"""Test the cache: bounded in bytes, one computation for many callers, and nothing kept of a removed encoder."""
+"""Test the cache: its limit in bytes, one computation for many callers, and no results of removed encoders."""
 
 import dataclasses
 import gc
@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """A stand-in for an encoder, with weak references."""
+    """A stand-in for an encoder; it allows weak references."""
 
     name: str
     around: object = None
@@ -45,7 +45,7 @@ class Thing:
 
     @property
     def content(self) -> str:
-        """Its name."""
+        """Return the name."""
         return self.name
 
 
@@ -66,10 +66,10 @@ def test_cache_limit_and_single_computation():
     for key in range(1, 20):
         cache.get(key, lambda key=key: make(key))
     assert [key in cache for key in range(20)] == 10 * [False] + 10 * [True]
-    cache.get(19, lambda: pytest.fail("it is there already"))
-    for key in ("large", "larger"):  # one that is beyond the bound stays alone
+    cache.get(19, lambda: pytest.fail("it is already cached"))
+    for key in ("large", "larger"):  # a value beyond the limit is kept as the only one
         assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
-    cache.get("larger", lambda: pytest.fail("it is there already"))
+    cache.get("larger", lambda: pytest.fail("it is already cached"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_bytes_of_an_encoding_count_each_storage_once(encoder):
     encoding = encoder.encode("The bank of the river.")
     numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
     numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
-    records = encoding.n_layers * RECORD  # a layer's arguments
+    records = encoding.n_layers * RECORD  # one for the arguments of each layer
     assert bytes_of(encoding) == 4 * numbers + records + OVERHEAD
     assert bytes_of([encoding.static, encoding.static[1:]]) == 4 * encoding.static.numel() + OVERHEAD
 
@@ -142,7 +142,7 @@ def test_arrays_and_tables_count_too():
 
 @pytest.fixture
 def results(monkeypatch):
-    """An empty cache of results."""
+    """Use an empty cache of results."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
@@ -168,30 +168,30 @@ def test_cached_error_is_absolute(encoder, results, monkeypatch):
 
 
 def test_progress_is_shown_and_removed(results, monkeypatch):
-    said = []
-    place = SimpleNamespace(progress=lambda part, title: said.append(part), empty=lambda: said.append("gone"))
+    calls = []
+    place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
     monkeypatch.setattr(the_cache.st, "empty", lambda: place)
     for _ in range(2):
         cached(Thing("n"), "key", lambda progress: progress(3, 4), "Working ...")
-    assert said == [0.0, 0.75, "gone", "gone"]
+    assert calls == [0.0, 0.75, "gone", "gone"]
 
 
 @pytest.fixture
 def collected():
-    """collected() collects garbage, but not objects from before the test, which would take seconds."""
+    """Return a function that collects garbage, except objects from before the test, which would take seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
 
 
 def place_for(number):
-    """The place for loaded encoders, with room for so many."""
+    """Return a cache for this number of loaded encoders."""
     return Cache(number, lambda _: 1, encoder_picker._encoders._store._release)
 
 
 @pytest.fixture
 def loading(results, monkeypatch):
-    """Loads a Thing, of which two are kept, with a result about it that holds it."""
+    """Return a function that loads a Thing and caches a result that refers to it. Two Things are kept."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(2))
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     monkeypatch.setattr(encoder_picker, "random_twin", lambda first: Thing(f"{first.name}, random weights"))
@@ -204,17 +204,17 @@ def loading(results, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_least_recently_used_encoder_goes_first_with_all_its_results(loading, collected):
+def test_least_recently_used_encoder_is_removed_with_its_results(loading, collected):
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert loading("a") is kept and gone() is not None
-    loading("c")  # b goes
+    loading("c")  # b is removed
     collected()
     assert gone() is None
     assert sorted(result["encoder"].name for result in the_cache._results.values) == ["a", "c"]
 
 
 @pytest.mark.slow
-def test_an_untrained_encoder_makes_room_too(loading, collected, monkeypatch):
+def test_an_untrained_encoder_also_replaces_the_oldest(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
     gone, kept = weakref.ref(loading("b")), loading("a")
@@ -236,13 +236,13 @@ def test_running_page_keeps_nothing_of_a_removed_encoder(loading, collected):
 
 
 @pytest.mark.slow
-def test_removed_encoder_keeps_results_of_its_reload(loading):
+def test_removed_encoder_does_not_replace_results_of_its_reload(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
-        anew = loading(name)
-    assert anew.name == gone.name and anew is not gone
+        reloaded = loading(name)
+    assert reloaded.name == gone.name and reloaded is not gone
     assert cached(gone, "its result", lambda progress: {"encoder": gone}) == {"encoder": gone}
-    assert cached(anew, "its result", lambda progress: pytest.fail("it is there already"))["encoder"] is anew
+    assert cached(reloaded, "its result", lambda progress: pytest.fail("it is already cached"))["encoder"] is reloaded
 
 
 def test_two_configurations_and_their_untrained_twins_share_no_results(results, encoder):
@@ -253,7 +253,7 @@ def test_two_configurations_and_their_untrained_twins_share_no_results(results, 
 
 @pytest.mark.slow
 def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch, checkpoint):
-    """Every kind of result that the main view caches: encodings, an answer, hidden words."""
+    """Test every kind of result that the main view caches: encodings, an answer, hidden words."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
     encoder = encoder_picker.load(names[0], None, "cpu", "float32")
@@ -264,7 +264,7 @@ def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch
     model = weakref.ref(encoder.model)
     del encoder, pair, view
     collected()
-    assert model() is not None, "kept, as long as there is room"
+    assert model() is not None, "the encoder is kept as long as there is room"
     encoder_picker.load(names[1], None, "cpu", "float32")
     collected()
     assert model() is None and not the_cache._results.values

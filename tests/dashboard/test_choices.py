@@ -1,4 +1,4 @@
-"""Test the choice of a click, and the source of a page's files, for a head and sentences that aren't the defaults."""
+"""Test the head that a click chooses, and the head and sentences in a page's files, with values other than the defaults."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ class State(dict):
 @pytest.mark.parametrize(
     ("value", "head"), [(43, "L3 H7"), (72, "L0 H10"), (-1, "L0 H10"), ("4", "L0 H10"), (True, "L0 H10")]
 )
-def test_a_map_of_heads_chooses_those_that_it_shows(monkeypatch, value, head):
+def test_a_map_chooses_only_heads_that_it_shows(monkeypatch, value, head):
     state, choose = State(head="L0 H10"), []
     monkeypatch.setattr(session.st, "session_state", state)
     monkeypatch.setattr(figures, "show_live", lambda live, key, chosen, *states: choose.append(chosen))
@@ -28,7 +28,7 @@ def test_a_map_of_heads_chooses_those_that_it_shows(monkeypatch, value, head):
     assert state["head"] == head
 
 
-def test_page_files_use_its_head_and_sentences(encoder, monkeypatch):
+def test_files_have_the_head_and_sentences_of_their_page(encoder, monkeypatch):
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }

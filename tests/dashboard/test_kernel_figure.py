@@ -13,7 +13,7 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """A list that fills with the panels made, with an empty cache."""
+    """Return a list that collects the panels that are made, starting with an empty cache."""
     panels = []
     monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 
@@ -22,7 +22,7 @@ def made(monkeypatch):
         return panels[-1]
 
     monkeypatch.setattr(kernel_figure, "kernel_panel", make)
-    monkeypatch.setattr(cache, "_results", cache.Cache(2**26, cache.bytes_of))  # other tests may have made the first
+    monkeypatch.setattr(cache, "_results", cache.Cache(2**26, cache.bytes_of))  # other tests may have filled it
     return panels
 
 

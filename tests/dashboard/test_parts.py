@@ -1,4 +1,4 @@
-"""Test parts of a page that run alone: the place of their progress, and their record."""
+"""Test parts of a page that run alone: where they show progress, and what they record."""
 
 from types import SimpleNamespace
 
@@ -7,13 +7,13 @@ import streamlit as st
 from selfattn.dashboard import parts, session
 
 
-def test_a_part_has_its_own_room_and_record(monkeypatch):
-    """A part that runs alone can't fill a container outside it."""
+def test_a_part_has_its_own_container_and_record(monkeypatch):
+    """A part that runs alone can't fill a container outside of the part."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)
     monkeypatch.setattr(parts.st, "container", lambda: "its own")
-    monkeypatch.setattr(st, "session_state", {session.RECORD: None})  # of a whole run that has ended
+    monkeypatch.setattr(st, "session_state", {session.RECORD: None})  # the run of the complete page has ended
 
     def show():
         own = st.session_state[session.RECORD]

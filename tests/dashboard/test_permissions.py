@@ -1,4 +1,4 @@
-"""Test that visitors from elsewhere open the operator's encoders and scans only."""
+"""Test that visitors from other machines open only the operator's encoders and scans."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, r
 
 @pytest.fixture
 def listening(monkeypatch):
-    """listening(address, names): the server's address and the names it answers to."""
+    """Return a function that sets the server's address and its allowed host names."""
 
     def listen(address="0.0.0.0", names=("localhost",)):
         options = {"server.address": address, "server.allowedHosts": list(names)}
@@ -49,7 +49,7 @@ def test_beyond_localhost(listening, address, names, beyond):
     assert permissions.beyond_localhost() is beyond
 
 
-def test_on_this_machine_anything_may_be_named(listening):
+def test_localhost_may_open_anything(listening):
     listening("localhost")
     assert offered_encoders() == (CURATED, True)
     for name in ("/etc", "some/model", "no/such/folder"):
@@ -66,7 +66,7 @@ def test_without_a_list_strangers_get_the_bundled_encoder(listening, tmp_path):
         with pytest.raises(LoadError) as caught:
             check_encoder(name)
         messages.add(str(caught.value).replace(repr(name[:1000]), ""))
-    assert len(messages) == 1  # what isn't offered and what isn't there read the same
+    assert len(messages) == 1  # the message doesn't reveal whether a name exists
 
 
 def test_a_revision_that_the_operator_did_not_name(listening, monkeypatch, tmp_path):
@@ -98,7 +98,7 @@ def test_strangers_get_the_operators_folders_and_lists(listening, monkeypatch, t
     assert offered_encoders() == ((BUNDLED_NAME,), True)
     check_encoder("mine")
     check_encoder(str(tmp_path / "shelf" / "mine"))
-    monkeypatch.setenv("HOME", str(tmp_path / "shelf" / "mine"))  # ~ is nobody's home
+    monkeypatch.setenv("HOME", str(tmp_path / "shelf" / "mine"))  # ~ isn't expanded
     for name in ("some/model", "bert-base-uncased", "../outside", str(tmp_path / "outside"), "no", ".", "~"):
         with pytest.raises(LoadError, match="not among this server's encoders"):
             check_encoder(name)
@@ -109,7 +109,7 @@ def test_strangers_get_the_operators_folders_and_lists(listening, monkeypatch, t
         check_encoder("mine")
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/other"])
     assert offered_encoders() == (("some/other", "bert-base-uncased"), False)
-    check_encoder(BUNDLED_NAME)  # where a page stays when the encoder it was asked for can't load
+    check_encoder(BUNDLED_NAME)  # pages show it if another encoder can't be loaded
 
 
 def test_names_cannot_leave_the_operators_folder(listening, monkeypatch, tmp_path):
@@ -160,9 +160,9 @@ def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name
     monkeypatch.setenv("SELFATTN_SCAN_DIR", f"{tmp_path}/my scans")
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", f"{tmp_path}/a model"])
     text = text.format(shelf=shelf, root=tmp_path, home=Path.home(), here=Path.cwd())
-    for address, said in (("0.0.0.0", beyond), ("localhost", here)):
+    for address, expected in (("0.0.0.0", beyond), ("localhost", here)):
         listening(address)
-        assert for_visitors(text, name) == (said or text)
+        assert for_visitors(text, name) == (expected or text)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
@@ -171,7 +171,7 @@ def test_invalid_scan_folder_names(name):
         allowed_scan_folder(name)
 
 
-def test_devices_are_the_machines_and_the_operators(monkeypatch):
+def test_operators_list_limits_the_devices(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
     assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")

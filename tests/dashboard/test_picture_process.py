@@ -1,4 +1,4 @@
-"""Downloads are drawn by another process: the same pictures, one process, a new one where it died."""
+"""Test the process that draws downloads: its pictures equal ours, and a new process replaces it when it dies."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 
 @pytest.fixture
 def worker():
-    """worker() is the process that draws."""
+    """Return a function that returns the process that draws."""
     yield lambda: psutil.Process(picture_process._submit(os.getpid).result(60))
     picture_process._pool().shutdown()
     picture_process._pool.cache_clear()
@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_ends_with_a_server_that_was_killed(tmp_path):
+def test_process_ends_when_the_server_is_killed(tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
     command = [sys.executable, tmp_path / "server.py"]
     paths = os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))
@@ -112,7 +112,7 @@ def test_closed_tab_stops_a_download(monkeypatch):
         streamlit_internals.stop_if_left(SimpleNamespace(session_id="gone"))
 
 
-def test_a_download_is_drawn_elsewhere_and_only_a_download(monkeypatch):
+def test_only_downloads_are_drawn_by_the_other_process(monkeypatch):
     made = []
     monkeypatch.setattr(download.st, "download_button", lambda label, make, *_, **options: made.append(make))
     monkeypatch.setattr(download, "hold_file", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Test the places for pages and costly work: pages run beside it, and superseded work frees its place."""
+"""Test the places for pages and for costly work: pages run during costly work, and superseded work frees its place."""
 
 import threading
 import time
@@ -59,7 +59,7 @@ def test_pages_run_in_order_and_are_limited(monkeypatch):
         queue.page_run(),
         queue.page_run(),
         _another_page_runs(),
-    ):  # the second needs no place: it would wait for itself
+    ):  # the nested run needs no place: it would wait for itself
         visitors = []
         for number in range(5):
             visitors.append(_started(lambda number=number: visit(number)))
@@ -70,7 +70,7 @@ def test_pages_run_in_order_and_are_limited(monkeypatch):
     assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
 
 
-def test_waiting_page_says_so(monkeypatch):
+def test_waiting_page_shows_a_message(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     monkeypatch.setattr(queue, "PATIENCE", 0)
     news, done = Mock(), []
@@ -116,7 +116,7 @@ def test_superseded_work_frees_its_place(monkeypatch):
         monkeypatch.setattr(queue, "RECORD", SimpleNamespace(get=Mock(side_effect=Superseded)))
         monkeypatch.setattr(queue, "this_session", lambda: "a visitor's")
         go_on()
-        pytest.fail("it went on")
+        pytest.fail("it continued")
     assert _is_free()
 
 
@@ -128,34 +128,34 @@ def test_superseded_work_stops_waiting(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_waiting_costly_work_says_so(monkeypatch, fails):
-    """fails: the page ends as the words are taken away; its place is free all the same."""
-    said = []
-    empty = Mock(side_effect=Superseded) if fails else lambda: said.append("gone")
-    place = SimpleNamespace(text=said.append, empty=empty)
+def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
+    """With `fails`, the run ends while the message is removed; its place must be free again."""
+    messages = []
+    empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
+    place = SimpleNamespace(text=messages.append, empty=empty)
     monkeypatch.setattr(queue, "this_page", lambda: SimpleNamespace(news=SimpleNamespace(empty=lambda: place)))
     monkeypatch.setattr(queue, "PATIENCE", 0.0)
 
     def visit():
         try:
             with queue.costly_slot():
-                said.append("works")
+                messages.append("works")
         except Superseded:
-            said.append("superseded")
+            messages.append("superseded")
 
     visit()
-    assert said == ["works"]
+    assert messages == ["works"]
     with _another_thread_holds_the_place():
         page = _started(visit)
-        _until(lambda: len(said) > 1)
+        _until(lambda: len(messages) > 1)
     page.join(10)
-    assert said == ["works", queue.WAITING, *(["superseded"] if fails else ["gone", "works"])]
+    assert messages == ["works", queue.WAITING, *(["superseded"] if fails else ["gone", "works"])]
     assert _is_free()
 
 
 @pytest.mark.slow
 def test_rerun_cancels_a_waiting_run():
-    """Streamlit's own stop reaches a script run that waits for a place."""
+    """Streamlit can stop a script run that waits for a place."""
 
     def script():
         import streamlit as st
@@ -183,10 +183,10 @@ def test_threads_of_large_and_small_passes(monkeypatch):
             return given[-1]
 
     with queue.page_run():
-        assert given == [1], "all that surrounds the passes"
+        assert given == [1], "outside of the passes"
         assert queue.alone()
         assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
-        for others, share in ((1, 4), (2, 2), (9, 1)):  # torch takes no 0
+        for others, share in ((1, 4), (2, 2), (9, 1)):  # at least 1, because torch refuses 0
             with ExitStack() as beside:
                 for _ in range(others):
                     beside.enter_context(_another_page_runs())
@@ -194,7 +194,7 @@ def test_threads_of_large_and_small_passes(monkeypatch):
         assert given[-1] == 1
         with pytest.raises(ZeroDivisionError), queue.threads_for(10**9):
             raise ZeroDivisionError
-        assert given[-1] == 1, "given back"
+        assert given[-1] == 1, "restored"
     assert not queue._running
 
 
@@ -213,7 +213,7 @@ def _started(target):
 
 @contextmanager
 def _in_another_thread(context):
-    """Another thread is inside `context()` meanwhile."""
+    """Keep another thread inside `context()` until the with block ends."""
     inside, let_go = threading.Event(), threading.Event()
 
     def hold():

@@ -10,12 +10,12 @@ from selfattn.dashboard.cache import Cache, bytes_of
 
 
 def test_the_bar_shows_the_part_that_is_done(monkeypatch):
-    """At the end it is full."""
+    """The bar is full at the end."""
     shown, thing = [], SimpleNamespace(name="n", content="n", device="cpu", dtype="float32", revision=None)
-    bar = SimpleNamespace(progress=lambda *told: shown.append(told))
+    bar = SimpleNamespace(progress=lambda *given: shown.append(given))
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
     monkeypatch.setattr(session, "STOPPED", SimpleNamespace(get=lambda: None, set=None))
-    monkeypatch.setattr(st, "progress", lambda *told: bar)
+    monkeypatch.setattr(st, "progress", lambda *given: bar)
 
     def make(progress):
         for done in (0, 3, 4):

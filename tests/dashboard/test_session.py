@@ -1,4 +1,4 @@
-"""Test that session.py alone spells the session's keys, and that no widget's key equals one."""
+"""Test that only session.py spells the session's keys, and that the keys are used and unique."""
 
 import re
 
@@ -9,7 +9,7 @@ KEYS = {name: each for name, each in vars(session).items() if isinstance(each, s
 NAMES = {*KEYS.values(), *session.AT.values()}
 FILES = [*(ROOT / "selfattn/dashboard").glob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
 CODE = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in FILES if path.name != "session.py"}
-# What is read or set in the session, and widgets that session.py has a key of.
+# Matches a key of the session that is spelled out, and a widget whose key is one of session.py's.
 SPELLED = re.compile(
     r'session_state(\["|\.\w+\("|\.(?!(get|setdefault|update|pop)\b)\w)|"\w+" (not )?in st\.session_state'
     rf'|\bkey="({"|".join(map(re.escape, NAMES))})"'

@@ -1,4 +1,4 @@
-"""Test two requests for a run in Streamlit's queue."""
+"""Test that the run of a part doesn't replace the run of a page in Streamlit's queue."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Test the limit of all uploaded files together."""
+"""Test the limit on the total size of uploaded files."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from selfattn.dashboard import streamlit_internals
 
 @pytest.fixture
 def uploads(monkeypatch):
-    """A started server's uploads, of at most 3 MB in all."""
+    """Start a server that keeps at most 3 MB of uploads, and return its uploads."""
     monkeypatch.setenv("SELFATTN_UPLOADED_MEGABYTES", "3")
     manager = MemoryUploadedFileManager("/upload")
     server = SimpleNamespace(uploaded_file_mgr=manager)
@@ -24,7 +24,7 @@ def uploads(monkeypatch):
         async with app.started(None):
             pass
 
-    with ThreadPoolExecutor(1) as own_thread:  # a browser of other tests may leave this one a running loop
+    with ThreadPoolExecutor(1) as own_thread:  # other tests may have left a running event loop in this thread
         own_thread.submit(asyncio.run, start()).result()
     return manager
 
@@ -39,7 +39,7 @@ def test_upload_limit_removes_the_oldest(uploads):
     for name in "567":
         add(uploads, "third", name, 1)
     assert held(uploads) == {"5", "6", "7"}
-    add(uploads, "fourth", "8", 5)  # the newest stays however large
+    add(uploads, "fourth", "8", 5)  # the newest stays, however large it is
     assert held(uploads) == {"8"}
 
 

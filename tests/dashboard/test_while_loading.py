@@ -1,4 +1,4 @@
-"""The stored first figure: shown at once while the encoder is loaded, gone when the live one is there, and checked."""
+"""Test the stored first figure: shown while the encoder loads, then replaced by the live figure and compared with it."""
 
 import copy
 import importlib
@@ -24,7 +24,7 @@ SAYING = "A stored figure of the first example"
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Open the start page on a server that has loaded nothing yet: the page, and whether the stored figure was sent."""
+    """Return a function that opens the start page on a fresh server: (the page, whether the stored figure was sent)."""
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     sent, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
@@ -47,7 +47,7 @@ def kept():
 
 
 def assert_close(one, other, where=""):
-    """Equal texts and whole numbers; other numbers, and rows of numbers, to a thousandth of what they are parts of."""
+    """Check that texts and whole numbers are equal, and that other numbers and rows of numbers are close."""
     if isinstance(one, dict):
         assert [*one] == [*other], where
         for key in one:
@@ -65,22 +65,22 @@ def assert_close(one, other, where=""):
 
 
 def test_stored_figure_is_current(encoder):
-    """`make demo` stores it anew."""
+    """`make demo` stores the figure again."""
     stored = kept()
     assert stored["content"] == encoder.content
     assert_close(stored["data"], json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data)))
-    Live("way", stored["data"])  # by its schema
+    Live("way", stored["data"])  # validates the data
     assert while_loading.STORED.stat().st_size < 32_000
 
 
-def test_stored_figure_gives_way(opened):
+def test_live_figure_replaces_the_stored_one(opened):
     at, shown = opened()
     assert shown and not at.warning
     assert SAYING not in str([caption.value for caption in at.caption])
 
 
 @pytest.mark.parametrize("part", ["key", "finding", "share"])
-def test_a_difference_is_said(opened, monkeypatch, tmp_path, part):
+def test_a_difference_is_reported(opened, monkeypatch, tmp_path, part):
     stored = kept()
     if part == "share":
         stored["data"]["sides"][1]["words"][0]["share"] += 0.006
@@ -92,7 +92,7 @@ def test_a_difference_is_said(opened, monkeypatch, tmp_path, part):
     assert ["not the one that is computed now" in warning for warning in warnings] == [True]
 
 
-def test_small_differences_of_shares_are_none():
+def test_small_differences_of_shares_are_ignored():
     one = kept()["data"]
     other = copy.deepcopy(one)
     other["sides"][0]["words"][0]["share"] += 0.004
@@ -122,7 +122,7 @@ def test_no_stored_figure_with_another_encoder(monkeypatch):
 
 
 def test_imports_stay_light():
-    """Before the first visitor, and while the figure is shown."""
+    """These modules are imported before the first visitor, and while the stored figure is shown."""
     heavy = "{'torch', 'transformers', 'pandas', 'altair', 'selfattn.panel', 'selfattn.charts.vega'}"
     code = "import sys, selfattn.dashboard.streamlit_internals, selfattn.dashboard.while_loading\n"
     code += f"print(sorted({heavy} & set(sys.modules)))"

@@ -17,14 +17,14 @@ from selfattn.encoders.sources import BUNDLED_NAME
 
 APP = Path(__file__).parents[2] / "app.py"
 
-# Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same.
+# Every new AppTest searches all installed packages for components, which takes 0.3 s and always finds the same.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
-# Each run of an AppTest compiles app.py and the page anew, 10 to 60 ms; a server keeps what it has compiled.
+# Every run of an AppTest compiles app.py and the page again (10 to 60 ms); a server compiles them once.
 _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
 
-_of_the_first_page: list = []  # its encoder and its results
+_of_the_first_page: list = []  # (encoder, results)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -39,7 +39,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session")
 def first_page() -> None:
-    """The main view as it opens has been computed: nearly every test would begin with it."""
+    """Compute the first page once, because nearly every test begins with it."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(answer, "alone", lambda: False)
         open_link()
@@ -55,7 +55,7 @@ def nothing_computed(first_page: None) -> None:
 
 @pytest.fixture(autouse=True)
 def heads_by_gradient(first_page: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the main view's heads by gradient, as with other visitors: running them takes half of a page's time."""
+    """Estimate the effects of heads by gradient, as with several visitors: running heads takes half of a page's time."""
     monkeypatch.setattr(answer, "alone", lambda: False)
 
 
@@ -75,12 +75,12 @@ def every_run_ends_well():
 
 
 def pages() -> list[str]:
-    """The files of all pages, as `AppTest.switch_page` takes them."""
+    """Return the files of all pages, as `AppTest.switch_page` expects them."""
     return [entry.path for entry in ENTRIES.values()]
 
 
 def at_address(page: str = "", **query: str) -> AppTest:
-    """The page of this address and query, before its first run."""
+    """Return the page at this address with this query, before its first run."""
     at = AppTest.from_file(str(APP), default_timeout=180)
     at._page_hash = calc_hash(page) if page else ""
     at.query_params.update(query)
@@ -88,7 +88,7 @@ def at_address(page: str = "", **query: str) -> AppTest:
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """The page of that link, after "Load it" for each encoder that it asks about."""
+    """Open a link, and press "Load it" for each encoder that the page asks about."""
     return load_asked(at_address(page, **query).run())
 
 
@@ -100,7 +100,7 @@ def load_asked(at: AppTest) -> AppTest:
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """A page by its file, with these values in its session, after one run."""
+    """Run the page of this file once, with these values in its session."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():
@@ -109,7 +109,7 @@ def open_page(path: str, **chosen: str) -> AppTest:
 
 
 def words(at: AppTest) -> str:
-    """All texts of the page, captions included."""
+    """Return all texts of the page, captions included."""
     return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
@@ -121,5 +121,5 @@ def main_view() -> AppTest:
 
 @pytest.fixture
 def started_with(monkeypatch):
-    """started_with(model): the command line of a server; "" for the bundled encoder."""
+    """Return a function that sets the server's `--model`; "" means the bundled encoder."""
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

@@ -1,4 +1,4 @@
-"""Read the charts and components that Streamlit sends to the browser: each kind of mark, by the fields of its channels."""
+"""Read the charts and components that Streamlit sends to the browser."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class Mark:
         return self.records[self.field(channel)].tolist()
 
     def labels(self, channel):
-        """The axis's labels, which are looked up by position."""
+        """Return the axis's labels, ordered by position."""
         listed = re.match(r"(\[.*\])\[", self.channels[channel]["axis"]["labelExpr"], re.S)
         return json.loads(listed[1])
 
@@ -33,11 +33,11 @@ class Mark:
 
 
 def charts(at):
-    """The marks of every chart on the page, in order; a picture of several steps is one chart a step."""
+    """Return the marks of every chart on the page, in order. Each step of a picture counts as one chart."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# The part that only this component's data have.
+# For each component, a field that only its data have.
 ONLY = {
     "way": "guess",
     "kernel": "code",
@@ -50,7 +50,7 @@ ONLY = {
 
 
 def live(at, name):
-    """The data that the browser got for the page's one component of this name, or its one map of maps."""
+    """Return the data of the page's component of this name; if there are several, of the one that has maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found
@@ -58,26 +58,26 @@ def live(at, name):
 
 
 def mark(chart, kind):
-    """The first mark of this kind, its records told apart from those of others."""
+    """Return the chart's first mark of this kind."""
     return next(each for each in chart if each.kind == kind)
 
 
 def matrix(chart):
-    """A heatmap as a matrix. tests/charts tests that each record is drawn in its row and column."""
+    """Return a heatmap's values as a matrix. tests/charts checks that each record is drawn in its row and column."""
     cells = mark(chart, "rect")
     table = cells.records.pivot(index="row", columns="column", values=cells.field("color"))
     return table.sort_index().sort_index(axis=1).to_numpy()
 
 
 def bars(chart):
-    """Bars from top to bottom: the label of each and its length."""
+    """Return each bar's length by its label, from top to bottom."""
     bar = mark(chart, "bar")
     records = bar.records.sort_values(bar.field("y"))
     return dict(zip(bar.labels("y"), records[bar.field("x")]))
 
 
 def kernel(at):
-    """The page's kernel figure: each column's texts; and weight × value in thousandths, the sum last."""
+    """Return the kernel figure's texts by column, and its rows of weight × value in thousandths, the sum last."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
@@ -85,7 +85,7 @@ def kernel(at):
 
 
 def stage(at):
-    """The page's stage: each column's numbers, what is above and below it ("above", "foot"), and each mark's place."""
+    """Return the stage's numbers by name: columns, the parts above and below them ("above", "foot"), and marks."""
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}
@@ -99,7 +99,7 @@ def stage(at):
 
 
 def lines(chart):
-    """Each line's y by its x."""
+    """Return each line by its name, as a dict from x to y."""
     line = mark(chart, "line")
     records = line.records
     series = records[line.field("color")] if "color" in line.channels else pd.Series("", index=records.index)
@@ -110,7 +110,7 @@ def lines(chart):
 
 
 def tips(chart):
-    """Arrows: where each ends, by its label."""
+    """Return the end (x, y) of each arrow by its label."""
     arrow = mark(chart, "rule").records
     return {row.label: (row.x, row.y) for row in arrow.itertuples()}
 
@@ -121,22 +121,22 @@ def same(drawn, expected, abs_=1e-6):
 
 
 def spec_of(chart):
-    """The spec that was sent."""
+    """Return the Vega-Lite spec that was sent for a chart."""
     return json.loads(chart.proto.spec)
 
 
 def marks_of(chart):
-    """The marks of one chart."""
+    """Return the marks of one chart."""
     return _marks(chart)[0]
 
 
 def records_of(chart, name):
-    """One of its datasets."""
+    """Return the chart's dataset of this name."""
     return _tables(chart.proto)[name]
 
 
 def everything(chart):
-    """All that was sent of a chart, as one text."""
+    """Return a chart's spec and datasets as one text."""
     tables = {name: frame.to_dict("list") for name, frame in _tables(chart.proto).items()}
     return json.dumps([spec_of(chart), tables], ensure_ascii=False, default=str)
 

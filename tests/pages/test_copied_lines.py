@@ -23,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Open a page with these widgets; return its figures, the copied lines, and the picture that the lines make."""
+    """Return a function that opens a page with these widgets and returns its figures, the lines, and the lines' picture."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
     monkeypatch.setattr(answer, "alone", lambda: True)  # a notebook runs the heads
@@ -46,14 +46,14 @@ def copied(monkeypatch):
 
 
 def drawn(spec, column):
-    """The numbers in a column of what is drawn, sorted."""
+    """Return the numbers in a column of a chart's data, sorted."""
     frame = spec if isinstance(spec, pd.DataFrame) else drawn_frame(spec if isinstance(spec, dict) else spec.to_dict())
     return np.sort(frame[column].dropna().to_numpy(float))
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Folders as users have them: a masked-language model, a classifier and a sentence embedder, all tiny, and a scan."""
+    """Make tiny folders: a masked-language model, a classifier that also embeds sentences, a tagger, and a scan."""
     root = tmp_path_factory.mktemp("folders")
     (root / "table.csv").write_text("sentence,word\nThe bank of the river.,bank\nA bank for a loan.,bank\n", "utf-8")
     assert scan([str(root / "table.csv"), "--output", str(root / "scan"), "--device", "cpu"]) == 0
@@ -92,14 +92,14 @@ def test_copied_lines_give_the_pages_numbers(page, query, figure, column, folder
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_the_lines_of_inside_a_head_draw_its_kernel_figure(copied):
+def test_copied_lines_draw_the_kernel_figure(copied):
     shown, _, made = copied("inside-a-head", TWICE)
     (kernel,) = (panel for panel in shown if panel.name == "kernel")
     drawn, copy = (spec["datasets"] for spec in (kernel.picture(Look()), made.to_dict()))
     assert all(copy[name] == drawn[name] for name in ("rects", "images", "right_plain")) and drawn["rects"]
 
 
-def test_a_figure_that_no_notebook_draws_has_no_lines(copied):
+def test_lesson_figure_has_no_lines_to_copy(copied):
     shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
     assert shown and not lines
 
@@ -127,7 +127,7 @@ def test_copied_lines_with_an_uploaded_table(monkeypatch, copied):
 
 
 @pytest.mark.parametrize(
-    ("name", "revision", "base", "others_come", "named"),
+    ("name", "revision", "base", "beyond", "named"),
     [
         ("owner/name", "abc123", "", False, "'owner/name', revision='abc123'"),
         ("owner/name", None, "", False, "'{here}/owner/name'"),  # no Hub id
@@ -136,10 +136,10 @@ def test_copied_lines_with_an_uploaded_table(monkeypatch, copied):
         ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
     ],
 )
-def test_copied_lines_with_a_folder(name, revision, base, others_come, named, tmp_path, monkeypatch):
+def test_copied_lines_with_a_folder(name, revision, base, beyond, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
-    monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: others_come)
+    monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: beyond)
     other = SimpleNamespace(name=name, revision=revision, dtype="bfloat16")
     loaded = f"encoder = load_encoder({named.format(here=tmp_path.resolve())}, dtype='bfloat16')"
     assert copy_as_python.load(other).splitlines()[1] == loaded

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def views(monkeypatch):
-    """The views that pages offer, as they are drawn into the popover."""
+    """A list that collects the views that the popover offers."""
     found = []
     whole = download._whole
     monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
@@ -30,14 +30,14 @@ def opened(path, **state):
 def test_every_figure_has_a_table_and_a_report(path, views):
     at = opened(path)
     pictures = at.get("vega_lite_chart")
-    if path.endswith("from_scratch/page.py") or (not pictures and not at.get("bidi_component")):  # nothing is answered
+    if path.endswith("from_scratch/page.py") or (not pictures and not at.get("bidi_component")):  # nothing to download
         assert not views
         return
     view = views[-1]
     assert len(view.panels) >= len(pictures)
     for name, panel in view.panels.items():
         assert len(panel.table) and panel.alt, name
-        assert not name.endswith("..."), name  # a name of its own, not the beginning of its caption
+        assert not name.endswith("..."), name  # a real name, not the start of the caption
     titles = [view.origin(name).title for name in view.panels]
     assert len(set(titles)) == len(titles)
     assert at.selectbox(key="download_figure").options == list(view.panels)
@@ -56,7 +56,7 @@ def test_provenance_of_heads(views):
 
 
 def test_missing_fonts_are_named():
-    """A character that Unicode hasn't assigned: no machine has a font for it."""
+    """No machine has a font for a character that Unicode hasn't assigned."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
         assert not at.caption or "No font here" not in str(
@@ -64,8 +64,8 @@ def test_missing_fonts_are_named():
         )
         at.session_state["download"] = True
         at.run()
-        said = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
-        assert "No font here has" in said and "(U+E1234)" in said and "fonts-noto-cjk" in said
+        shown = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
+        assert "No font here has" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
 
 
 def test_picture_to_share(monkeypatch):

@@ -1,4 +1,4 @@
-"""Test that every page opens, in `make quick` too."""
+"""Test that every page opens and is in the navigation, and that its fields and charts keep their places."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -34,17 +34,17 @@ def test_page_opens_without_errors(visitor, path):
     before = _headings(visitor)
     at = visitor.switch_page(path).run()
     assert not at.error
-    assert _headings(at) != before or "two_sentences" in path  # which is where it begins
+    assert _headings(at) != before or "two_sentences" in path  # the visitor starts there
     assert at.markdown or at.text
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """The place of each field and each chart."""
+    """Return the type and the key of each field and chart by its place."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
         if element.type in ("vega_lite_chart", "bidi_component", "dataframe"):
-            found[here] = (element.type, "")  # of another choice it may be another one
+            found[here] = (element.type, "")  # without a key: another choice may draw another chart here
         elif key:
             found[here] = (element.type, key)
         found |= _places(element, here) if isinstance(element, Block) else {}
@@ -54,8 +54,8 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
 def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
-    """The browser recreates an element that changes its place: a slider would lose the focus after one arrow key."""
-    if not page:  # the first run says that the encoder is loaded: on every page at the same place
+    """The browser recreates an element whose place changes; a slider would lose the focus after one arrow key."""
+    if not page:  # the first run shows the loading message, at the same place on every page
         monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     at = open_link(page)
     before = _places(at.main)

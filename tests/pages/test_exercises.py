@@ -1,4 +1,4 @@
-"""Test the exercises: unsolved at first, solved by their answers, and not by near misses."""
+"""Test the exercises: they start unsolved, and answers solve them, but near misses don't."""
 
 import math
 
@@ -22,7 +22,7 @@ def at():
     return at.run()
 
 
-def test_unsolved_at_first_and_bad_numbers(at):
+def test_exercises_start_unsolved_and_refuse_bad_numbers(at):
     assert not at.success and not at.info  # nothing is judged before the first change
     shown = [mark(chart, "bar").values("x") for chart in charts(at)]
     assert list(map(len, shown)) == [5, 2, 3, 2, 1] and shown[1] == [0.5, 0.5]
@@ -33,18 +33,18 @@ def test_unsolved_at_first_and_bad_numbers(at):
 
 
 def river(scale):
-    """Its weight by hand: scores 3, 2 and three times −2."""
+    """Return the expected message. "river" has score 3; the others have 2 and three times −2."""
     return f"river gets {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
 
 
-TYPED = [  # the exercise, what is entered, whether that solves it, what is said
+TYPED = [  # exercise, entered value, whether it is right, part of the message
     *((1, scale, right, river(scale)) for scale, right in ((2.0, False), (2.2, True), (2.5, False), (8.0, False))),
     (2, f"{math.log(3)}, 0", True, "0.750 and 0.250"),
     (2, "2.1, 1", True, "0.750 and 0.250"),
     (2, f"0, {math.log(3)}", False, "0.250 and 0.750, 0.33 to one."),
     (2, "900, 0", False, "1.000 and 0.000."),
     (3, "3, 1", False, "street gets 0.49"),
-    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, by a longer key
+    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, but by a longer key
     (3, "4, 0", True, "street gets 0.80"),
     (3, "3.9, 1.3", True, "its length is 4.11"),
     (4, ADDED, True, "Up to 0.00 of a row"),
@@ -54,14 +54,14 @@ TYPED = [  # the exercise, what is entered, whether that solves it, what is said
 
 
 def test_answers_and_near_misses(at):
-    for number, typed, right, said in TYPED:
+    for number, typed, right, expected in TYPED:
         kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
         kind(key=f"exercise.{number}").set_value(typed).run()
-        (answer,) = [each.value for each in [*at.success, *at.info] if said in each.value]
+        (answer,) = [each.value for each in [*at.success, *at.info] if expected in each.value]
         assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
 
 
-def test_a_hidden_word_must_move_bank_half_of_the_way(at):
+def test_hiding_a_word_must_move_bank_half_of_the_way(at):
     for sentence, share, right in (
         ("We sat on the bank of the river.", 44, False),
         ("The bank of the river.", 53, True),

@@ -14,7 +14,7 @@ from selfattn.stored_reports import stored
 from .conftest import open_link
 
 MODEL = {"model": "all-MiniLM-L6-v2"}
-CLAIMS = {  # of the pair between the senses
+CLAIMS = {  # the start of a gallery text, and a check of its pair
     "Hide one word": lambda pair: pair.words[0][pair.top[0]].text == "river" and 0.4 < pair.share[0].max() < 0.5,
     "The trunk of an": lambda pair: pair.words[0][pair.top[0]].text == "elephant" and 0.45 < pair.share[0].max() < 0.55,
     "No single word": lambda pair: 0.045 <= float(pair.share[0][pair.top[0]]) < 0.055,

@@ -1,4 +1,4 @@
-"""Test Inside a head and All heads by AppTest: the effect of each control, beside the library's numbers."""
+"""Test Inside a head and All heads by AppTest: compare each control's effect with the library's numbers."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ from .pictures import live, records_of
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads.py"
-A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # a word of three pieces
+A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # "riverbanks" has three pieces
 OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
 FIELDS = {key: value or "" for key, value in OWN.items()}
 
@@ -41,12 +41,12 @@ def column(values):
 
 
 def printed(at, side, column):
-    """A column of the kernel figure, as it is printed."""
+    """Return a column of the kernel figure as the page shows it."""
     return [row["cells"][column] for row in live(at, "kernel")["sides"][side]["rows"]]
 
 
 def drawn_strip(at, chart, strip):
-    """The numbers of a strip."""
+    """Return the numbers of one strip in a chart."""
     cells = records_of(at.get("vega_lite_chart")[chart], "cells")
     return cells["v"][cells["strip"] == strip].tolist()
 
@@ -84,7 +84,7 @@ def test_the_switches_act_on_the_figure(encoder):
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
     assert [" the same weight: " in each for each in live(at, "kernel")["findings"]] == [True, True]
-    assert not any(" the same weight" in each.value for each in at.markdown)  # said once, in the figure
+    assert not any(" the same weight" in each.value for each in at.markdown)  # only the figure says so
     assert any(text.startswith("A, changed: largest weight ") for text in texts(at))
     place = encoder.encode(A).places("riverbanks")[0].positions[0]
     at = open_page(INSIDE, **OWN, causal=True, temperature=2.0)
@@ -101,7 +101,7 @@ def test_both_sentences_are_above_the_views_of_heads(page):
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-def test_encoder_that_is_shown_only(checkpoint, started_with):
+def test_encoder_whose_heads_cannot_be_recomputed(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
@@ -112,7 +112,7 @@ def test_encoder_that_is_shown_only(checkpoint, started_with):
 
 
 def numbers_of_all(at):
-    """The number of each head as the map writes it, without its unit."""
+    """Return each head's number as the map shows it, without the unit."""
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
@@ -135,7 +135,7 @@ def test_older_link_to_rollout():
     assert "map_of" not in at.query_params
 
 
-def test_new_measure_needs_one_entry(encoder, monkeypatch):
+def test_a_new_measure_needs_only_one_entry(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )
@@ -157,7 +157,7 @@ def test_encoder_with_fewer_heads_than_its_config(tmp_path, started_with):
     assert not at.error and len(numbers_of_all(at)) == 3 * 2
 
 
-def test_a_heads_habit_is_the_stored_reports(encoder):
+def test_head_profile_comes_from_the_stored_report(encoder):
     at = open_page(ALL, head="L5 H7")
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
@@ -170,7 +170,7 @@ def test_a_heads_habit_is_the_stored_reports(encoder):
     )
 
 
-def test_habit_without_a_stored_report(tmp_path, started_with):
+def test_head_profile_without_a_stored_report(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
@@ -178,11 +178,11 @@ def test_habit_without_a_stored_report(tmp_path, started_with):
     assert profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 
-def test_a_removed_measure_is_refused():
+def test_link_to_a_removed_measure_shows_the_default():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
-    said = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
-    assert said in at.warning[0].value.replace("\\", "")
+    expected = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
+    assert expected in at.warning[0].value.replace("\\", "")
 
 
 def test_an_older_link_names_a_measure_by_its_column():

@@ -1,4 +1,4 @@
-"""Test the lesson pages beside the guided path: pictures and texts equal an independent computation, for typed inputs."""
+"""Test the lessons outside the guided path: for typed inputs, pictures and texts equal an independent computation."""
 
 import pytest
 import torch
@@ -56,10 +56,10 @@ def test_recurrence_curves_and_timing(monkeypatch):
     path, gradient, share, cost = charts(at)
     assert (
         mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
-    )  # two hops, one arc
+    )  # the path has two hops and one arc
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
-    # All words have length 1 and R only turns: at step k the word is 0.8 ** k of 1 + 0.8 + ... + 0.8 ** (k + 1).
+    # All words have length 1 and R only rotates: the share at step k is 0.8 ** k / (1 + 0.8 + ... + 0.8 ** (k + 1)).
     expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
     assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
     assert mark(share, "line").domain("y") == [0, 1]
@@ -68,7 +68,9 @@ def test_recurrence_curves_and_timing(monkeypatch):
     assert "On cpu. Both ways of attention give the same numbers" in words(at)
     table = at.dataframe[-1].value
     ten, hundred = timed[0].loc[timed[0]["way"] == "one matrix product", "milliseconds"][:2]
-    assert table.loc["one matrix product", "100 against 10"] == pytest.approx(hundred / ten, abs=0.051)  # to one digit
+    assert table.loc["one matrix product", "100 against 10"] == pytest.approx(
+        hundred / ten, abs=0.051
+    )  # rounded to one digit
 
 
 def test_the_tiny_model_trains_in_the_page_and_answers():
@@ -145,8 +147,8 @@ def test_pronouns(encoder):
         places = [list(word.positions) for word in encoding.words]
         noun = positions(encoding, sentence.antecedent)
         after = (place for place in encoding.places(sentence.pronoun) if place.positions[0] > noun[0])
-        asks = list(next(after).positions)
-        row = encoding.weights(*chosen)[asks].mean(0)
+        pronoun_positions = list(next(after).positions)
+        row = encoding.weights(*chosen)[pronoun_positions].mean(0)
         assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
@@ -159,9 +161,11 @@ def test_negation(encoder):
     for pair in NEGATION_PAIRS:
         negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
         target, negator = positions(negated, pair.target_word), positions(negated, pair.negator)
-        said, without = ([word.text.casefold() for word in encoding.words] for encoding in (negated, plain))
-        steps = said.index(pair.negator) - said.index(pair.target_word)
-        there = list(plain.words[without.index(pair.target_word) + steps].positions)
+        negated_words, plain_words = (
+            [word.text.casefold() for word in encoding.words] for encoding in (negated, plain)
+        )
+        steps = negated_words.index(pair.negator) - negated_words.index(pair.target_word)
+        there = list(plain.words[plain_words.index(pair.target_word) + steps].positions)
         plain_target = positions(plain, pair.target_word)
         on_negator = [negated.weights(layer)[:, target].mean(1)[:, negator].sum(-1) for layer in range(6)]
         on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]
@@ -179,7 +183,7 @@ def test_negation(encoder):
 
 def test_many_heads(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
-    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames alone
+    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames without a fill
     at.radio(key="many-heads.prediction").set_value("a special token").run()
     assert ":green[**Yes: a special token.**]" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()

@@ -1,4 +1,4 @@
-"""Test every stop of the guided path: pictures and texts equal an independent computation, for typed inputs.
+"""Test every stop of the guided path: for typed inputs, pictures and texts equal an independent computation.
 
 tests/as_shown records each stop as it opens, and after one more choice.
 """
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """The stop, answered unless reveal is False, with these values in its widgets."""
+    """Open a stop with these values in its widgets; reveal its answer unless reveal is False."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -45,12 +45,12 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """The answered stop as it opens. It is shared: never change it."""
+    """Open a stop with its answer. Tests share the result: never change it."""
     return stop(slug)
 
 
 def change(at, slug, **typed):
-    """Set the widgets whose keys end with these names, one run for all."""
+    """Set the widgets whose keys end with these names, then run the page once."""
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
@@ -67,7 +67,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Check each chart's bars or cells, or its lines and arrows by name; None: anything is right."""
+    """Check each chart's bars or cells, or its lines or arrows by name. None skips a chart."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -86,18 +86,18 @@ def assert_drawn(shown, *expected):
 
 
 def views(spec):
-    """Every view with a mark in a chart's specification."""
+    """Return every view that has a mark in a chart's specification."""
     inner = [each for name in ("layer", "vconcat", "hconcat", "concat") for each in spec.get(name, [])]
     return [spec] * ("mark" in spec) + [view for each in inner for view in views(each)]
 
 
 @pytest.mark.parametrize("slug", STOPS)
 def test_every_stop_has_texts_and_legends(slug):
-    at, said = opened(slug), words(opened(slug))
+    at, shown = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
-    assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in said and "$" not in said
+    assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in shown and "$" not in shown
     assert STOPS[slug].take in at.info[-1].value
-    assert all(TERMS[term] in said + "".join(each.value for each in at.caption) for term in STOPS[slug].terms)
+    assert all(TERMS[term] in shown + "".join(each.value for each in at.caption) for term in STOPS[slug].terms)
     assert all(button.disabled for button in at.button if button.key == f"{slug}.reset")
     specs = [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
     steps = [row for spec in specs for row in spec.get("vconcat", [spec])]
@@ -108,7 +108,7 @@ def test_every_stop_has_texts_and_legends(slug):
                 assert color.get("legend", True) is not None or letters
 
 
-def test_answers_are_hidden_and_have_no_fixed_place():
+def test_answers_are_hidden_and_their_positions_vary():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
@@ -121,15 +121,15 @@ def test_answers_are_hidden_and_have_no_fixed_place():
     assert max(map(places.count, set(places))) <= len(places) / 2
 
 
-def test_a_guess_or_just_show_me_reveals_the_answer():
+def test_a_guess_or_the_button_reveals_the_answer():
     answer = "one word takes nearly all the weight"
-    for guess, said in (
+    for guess, expected in (
         (answer, f":green[**Yes: {answer}.**]"),
         ("nothing much: river leads as before", f"Answer: **{answer}**."),
     ):
         at = stop("scaling", reveal=False)
         at.radio(key="scaling.prediction").set_value(guess).run()
-        assert said in words(at) and live(at, "stage")["finding"].startswith("At d_k = 512")
+        assert expected in words(at) and live(at, "stage")["finding"].startswith("At d_k = 512")
     at = stop("scaling", reveal=False)
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
@@ -154,7 +154,7 @@ def test_navigation_along_the_path():
 
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
-def test_links_to_merged_stops_open_the_stop_that_has_them(older, now):
+def test_links_to_merged_stops_open_the_present_stop(older, now):
     at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
@@ -163,7 +163,7 @@ def test_numbers_and_order_of_the_stops():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
-    assert steps == sorted(steps)  # going on never leads back
+    assert steps == sorted(steps)  # the parts are in order
     assert [slug for slug in STOPS if slug in CORE] == list(CORE) and next(iter(STOPS)) == CORE[0]
     for slugs in (CORE, tuple(STOPS)):
         for one, other in pairwise(slugs):
@@ -171,21 +171,21 @@ def test_numbers_and_order_of_the_stops():
             assert neighbours(other)[0] == one or (other in CORE) != (slugs is CORE)
 
 
-def said(block):
-    """The texts of a part of the page, without fields and buttons."""
+def text_counts(block):
+    """Count the texts in a part of the page, without fields and buttons."""
     return Counter(each.value for kind in ("markdown", "text", "caption", "info") for each in getattr(block, kind))
 
 
 @cache
 def texts(slug):
-    """An answered stop's texts, without folded ones, and its number of pictures."""
+    """Return an answered stop's texts outside of expanders, and its number of pictures."""
     main = opened(slug).main
-    shown = said(main) - sum(map(said, main.expander), Counter())
+    shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
         len(main.get(kind)) - sum(len(each.get(kind)) for each in main.expander)
         for kind in ("vega_lite_chart", "bidi_component")
     )
-    drawn = live(opened(slug), "stage")  # without a picture it is the outline alone
+    drawn = live(opened(slug), "stage")  # a stage without a picture has only the outline
     on_stage = [drawn["finding"], drawn["note"], *drawn["lines"][max(drawn["lit"], 0) :][:1]]
     return [*shown.elements(), *STOPS[slug].options, *on_stage], pictures - (not drawn["about"])
 
@@ -195,7 +195,7 @@ def n_words(read):
 
 
 def test_reading_time():
-    """Allow a minute for 150 words and for each picture, and 40 % more to guess and to try."""
+    """Allow one minute for 150 words, one for each picture, and 40 % more for guessing and trying."""
     for slug in CORE:
         more = [f"More beside it: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
@@ -204,12 +204,12 @@ def test_reading_time():
     assert 1.4 * minutes <= int(menu) == MINUTES * len(CORE)
 
 
-# Terms that a newcomer doesn't know: those with a definition, and others that their sentence explains.
+# Terms that a newcomer doesn't know. Some have a definition; the others are explained by the sentence around them.
 FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "padding", "temperature", "variance")
 
 
 @pytest.mark.parametrize("order", [tuple(STOPS), CORE], ids=["all", "core"])
-def test_new_terms_of_a_stop(order):
+def test_a_stop_has_at_most_three_new_terms(order):
     known, explained = set(), set()
     for slug in order:
         text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
@@ -221,7 +221,7 @@ def test_new_terms_of_a_stop(order):
     assert explained == TERMS.keys() or order == CORE
 
 
-def test_class_links_open_a_question_unrevealed():
+def test_class_links_open_questions_without_answers():
     address = link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling")
     assert address == "http://host:8501/from-scratch?stop=scaling"
     shown = opened("scaling").code[-1].value.split("\n")
@@ -231,7 +231,7 @@ def test_class_links_open_a_question_unrevealed():
 
 
 @pytest.mark.parametrize("beyond", [False, True])
-def test_a_teacher_whose_server_lets_nobody_in_is_told(beyond, monkeypatch):
+def test_class_materials_warn_if_the_server_is_local(beyond, monkeypatch):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
     assert ("open on this computer only" in words(stop("scaling"))) is not beyond
 
@@ -254,7 +254,7 @@ def test_lesson_plan():
         ("three-words", {"query": "500"}, "expected 2 numbers, got 1", "[1, 1] is drawn."),
     ],
 )
-def test_unusable_numbers_leave_the_picture(slug, typed, expected, kept):
+def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
     assert expected in words(at) and f"Until then {kept}" in words(at)
@@ -271,7 +271,7 @@ def test_unusable_numbers_leave_the_picture(slug, typed, expected, kept):
 
 
 def two_by_hand(query, keys, values):
-    """One query's scores, scaled scores, weights, and each weight × value with their sum."""
+    """Compute one query's scores, scaled scores, weights, and the rows of weight × value, their sum last."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -279,7 +279,7 @@ def two_by_hand(query, keys, values):
 
 
 def twelve(causal, **rows):
-    """The weights of twelve tokens whose queries and keys are zero but for these rows."""
+    """Compute the weights of twelve tokens whose queries and keys are zero except in these rows."""
     states = np.zeros((12, 2))
     for place, row in rows.items():
         states[int(place[1:])] = row
@@ -288,7 +288,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Half of each word's weight × value for "bank"; sign: 1 for "river", -1 for "loan"."""
+    """Compute half of each word's weight × value for "bank". Sign is 1 with "river", -1 with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -298,7 +298,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """The weights of "bank" with a word hidden."""
+    """Compute the weights of "bank" with one word hidden, or with none."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -314,11 +314,11 @@ def residual(sign, approved):
 
 
 def followed(steps, rate):
-    """The first gradient of the third word's weight, and each word's weights on the way that it leads."""
+    """Return the first gradient of the third word's weight, and each word's weights while the steps follow it."""
     query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
     for _ in range(steps + 1):
         weights = softmax(keys @ query / math.sqrt(2))
-        # The formula on the page; for the keys d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
+        # The page's formula. For the keys, d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
         for_query = weights[2] / math.sqrt(2) * (keys[2] - weights @ keys)
         for_keys = weights[2] * (np.eye(3)[2] - weights)[:, None] * query / math.sqrt(2)
         history.append(weights)
@@ -327,12 +327,12 @@ def followed(steps, rate):
     return gradients[0], dict(zip(worked_example.TOKENS, np.transpose(history)))
 
 
-THREAD = np.array([-2, 2, -2, -2, 3])  # the scores of "bank" beside "river"
+THREAD = np.array([-2, 2, -2, -2, 3])  # the scores of "bank" with "river"
 LOOKUP = np.array([(2, 0), (1, 1), (-1, -1), (-1, -1), (0, 3)]) @ [1, -0.5]
 SHARPER = LOOKUP / math.sqrt(2) / 0.3
 LENGTHS = np.array([(1.5, 0.5), (0, 5), (3, 1)])
 BUDGET = softmax(np.concatenate([THREAD / math.sqrt(2) + [0, 0, 0, 0, 2], np.zeros(50)]))
-KEYS = np.array([(-1, -1), (1, 1), (-1, -1), (-1, -1), (0, 3)])  # of the thread; the query of "bank" is [1, 1]
+KEYS = np.array([(-1, -1), (1, 1), (-1, -1), (-1, -1), (0, 3)])  # of the river sentence; the query of "bank" is [1, 1]
 BANK = np.array([(0, 0), (1, 1), (0, 0), (0, 0), (0, 3)])
 HALVED = np.array([0, -2, 0]) / math.sqrt(2)
 X = EMBEDDINGS.numpy().copy()
@@ -452,8 +452,8 @@ def test_one_word_one_vector(encoder):
     drawn = stage(at)
     assert all(same(drawn[str(n)], place, 6e-4) for n, place in enumerate(near.numpy(), start=1))
     asked = stage(stop("one-vector", reveal=False))
-    assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])  # one dot, until the answer
-    last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # sentence, sentence
+    assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])  # all dots coincide until the answer
+    last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # (sentence, sentence)
     (baselines,) = charts(at)
     curves = lines(baselines)
     assert curves["same sense"][6] == pytest.approx(float(last[0, 2]), abs=1e-5)
@@ -483,12 +483,12 @@ def test_stated_numbers_of_real_heads(encoder):
     assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in IN_A_HEAD
     assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in IN_A_HEAD
     shares = [float(part) for part in encoder_shares(encoder)]
-    assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]  # as pupils are told
+    assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]  # as the class materials say
     assert all(f"{100 * part:.0f} %" in "".join([*ASKED, *ASKED.values()]) for part in shares)
 
 
 def encoder_shares(encoder):
-    """How far "The", "loan", and "approved" with "loan" move "bank" in the loan sentence."""
+    """Return how far "bank" moves if "The", "loan", or both "approved" and "loan" are hidden."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labelled_rows("bank"), "bank").way(loan.sentence, own.double()).axis
@@ -496,7 +496,7 @@ def encoder_shares(encoder):
     return (runs - own).double() @ way / way.square().sum()
 
 
-def test_the_four_ways_hide_the_words_after_each(encoder):
+def test_the_four_ways_of_masking_hide_later_words(encoder):
     at = change(stop("causal-mask", source="real"), "causal-mask", sentence="One two three.", head="L3 H7")
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
@@ -505,7 +505,7 @@ def test_the_four_ways_hide_the_words_after_each(encoder):
     assert len({str(mark(chart, "rect").domain("color")) for chart in charts(at)}) == 1
 
 
-def test_padding_weighs_nothing(encoder):
+def test_padding_gets_no_weight(encoder):
     at = stop("padding-mask", sentence="One two three.", head="L3 H7")
     change(at, "padding-mask", extra=5)
     alone = encoder.encode("One two three.").weights(3, 7)[2]
@@ -540,7 +540,7 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # The text also says: "river" hidden from every word, or left out, leaves "bank" half way; a head's weight is large.
+    # Other numbers in the text: with "river" left out or hidden from every word; with it hidden from one head.
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

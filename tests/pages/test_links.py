@@ -24,12 +24,12 @@ pytestmark = pytest.mark.slow
 REMEDY = "Choose something else, or ask whoever made the link."
 
 
-def said(at: AppTest) -> list[str]:
+def warnings(at: AppTest) -> list[str]:
     return [warning.value.replace("\\", "") for warning in at.warning]
 
 
 def fresh(at: AppTest) -> AppTest:
-    """The same address, opened anew."""
+    """Open the page's address again, as a new visitor."""
     return open_link(**at.query_params)
 
 
@@ -58,17 +58,17 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_impossible_link_values_are_named(query, asked):
+def test_impossible_link_values_are_reported(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
     }
-    assert {*said(at)} == sentences and len(said(at)) == len(asked)
-    at.run()  # a second run says it too
-    assert {*said(at)} == sentences
+    assert {*warnings(at)} == sentences and len(warnings(at)) == len(asked)
+    at.run()  # a second run repeats the warnings
+    assert {*warnings(at)} == sentences
     at.session_state["head"] = "L3 H7"
     at.run()  # after the visitor's own choice the warning is gone
-    assert {*said(at)} == {sentence for sentence in sentences if "head" not in sentence}
+    assert {*warnings(at)} == {sentence for sentence in sentences if "head" not in sentence}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_missing_encoder_keeps_its_identity_in_the_address(key):
     assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
     assert at.query_params[key] in ("c0ffee00", ["c0ffee00"])
     at = open_link(model="another ...", other="/no/such/folder")
-    assert (at.query_params["content"], said(at)) == (BUNDLED_CONTENT[:8], [])
+    assert (at.query_params["content"], warnings(at)) == (BUNDLED_CONTENT[:8], [])
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def asked_for(nothing_computed, monkeypatch):
 
     def load(name, **options):
         if name != BUNDLED_NAME:
-            names.extend({name} - {*names})  # a page may ask again
+            names.extend({name} - {*names})  # a page may load it again
             raise LoadError(f"No {name} here.")
         return load_encoder(name, **options)
 
@@ -113,14 +113,14 @@ def asked_for(nothing_computed, monkeypatch):
     return names
 
 
-def asks(at: AppTest) -> list[str]:
+def infos(at: AppTest) -> list[str]:
     return [info.value.replace("\\", "") for info in at.info]
 
 
 HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
 
 
-LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # in the picker
+LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists it
 
 
 @pytest.mark.parametrize(
@@ -135,21 +135,21 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # in the picker
 def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
     stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
     at = at_address(page, **query | stop).run()
-    assert (asks(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
+    assert (infos(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
     assert not at.get("vega_lite_chart") and not at.error
     assert at.query_params.get("content") in (query.get("content"), [query.get("content")])
-    assert at.selectbox(key="model").value == query["model"]  # the picker stays in reach
+    assert at.selectbox(key="model").value == query["model"]  # the picker is still shown
     at.run()
     assert asked_for == []
     if name != BUNDLED_NAME:
         at.button(key="load_model").click().run()
         assert asked_for == [name] and f"No {name} here." in at.error[0].value.replace("\\", "")
-        assert not any("Load " in text for text in asks(at))
+        assert not any("Load " in text for text in infos(at))
 
 
 def test_a_link_asks_before_it_loads_a_second_encoder(asked_for):
     at = at_address("two-encoders", second="bert-base-uncased", second_content="c0ffee00").run()
-    assert (asks(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
+    assert (infos(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
     assert at.query_params["second_content"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
     at.button(key="load_second").click().run()
     assert asked_for == ["bert-base-uncased"] and at.error
@@ -159,7 +159,7 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
     at = at_address(model="bert-base-uncased").run()
     at.selectbox(key="model").set_value("roberta-base").run()
     assert asked_for == ["roberta-base"]
-    at.selectbox(key="model").set_value("bert-base-uncased").run()  # chosen now, no longer the link's
+    at.selectbox(key="model").set_value("bert-base-uncased").run()  # now the visitor's choice, not the link's
     assert asked_for == ["roberta-base", "bert-base-uncased"]
     at = at_address("two-encoders").run()
     at.selectbox(key="second").set_value("bert-base-cased").run()
@@ -169,21 +169,21 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
 def test_link_loads_known_encoders_without_asking(folder, nothing_computed, started_with, monkeypatch):
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
-    assert asks(at_address(**link).run()) == [
+    assert infos(at_address(**link).run()) == [
         f"Load {folder}? The link names this encoder. It would be read from this folder."
     ]
     open_link(**link)
-    assert asks(at_address(**link).run()) == []  # loaded
+    assert infos(at_address(**link).run()) == []  # already loaded
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    assert asks(at_address(**link).run()) == []
+    assert infos(at_address(**link).run()) == []
     monkeypatch.delenv("SELFATTN_MODEL_DIR")
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     started_with(str(folder))
-    assert asks(at_address(model=str(folder)).run()) == []
+    assert infos(at_address(model=str(folder)).run()) == []
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     monkeypatch.setenv("SELFATTN_MODELS", str(folder))
-    assert asks(at_address(model=str(folder)).run()) == []
+    assert infos(at_address(model=str(folder)).run()) == []
 
 
 def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
@@ -194,25 +194,25 @@ def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
 
 
 def test_missing_or_different_second_encoder(folder):
-    beside = partial(open_link, "two-encoders")
+    compared = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
-    assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
-    at = beside(second="another ...", second_other=str(folder), second_content="c0ffee00")
+    assert warnings(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
+    at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
-    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in said(at)] == [True]
-    at = beside(second="another ...", second_other=str(folder))
+    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in warnings(at)] == [True]
+    at = compared(second="another ...", second_other=str(folder))
     assert at.query_params["second_content"] in (begins, [begins])
 
 
 def test_link_word_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
-    assert (said(at), at.selectbox(key="word").value) == ([], "bank")
+    assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
-    at.text_input(key="a").set_value("Crane, Bank!").run()  # it stays, as A spells it now
+    at.text_input(key="a").set_value("Crane, Bank!").run()  # the word stays, in A's new spelling
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_a_links_word_that_the_encoder_does_not_know_gives_way_to_a_shared_one():
+def test_link_word_that_the_encoder_does_not_know_is_replaced():
     at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
     assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
     assert at.selectbox(key="word").value == "行" and "word" not in at.query_params
@@ -223,8 +223,11 @@ def test_a_links_word_that_the_encoder_does_not_know_gives_way_to_a_shared_one()
 def test_address_has_a_word_that_is_not_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
-    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
-    # The word stays while the sentences change, and so does what a fresh load would choose.
+    assert (at.selectbox(key="word").value, "word" in at.query_params) == (
+        "bank",
+        False,
+    )  # the default isn't in the address
+    # While the sentences change, the word stays, and a fresh load of the address chooses it too.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
@@ -232,7 +235,7 @@ def test_address_has_a_word_that_is_not_the_default():
     assert fresh(at).selectbox(key="word").value == "came"
 
 
-def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
+def test_chosen_word_is_in_the_address_unless_it_is_the_default():
     at = AppTest.from_file(str(APP), default_timeout=120)
     first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
     then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
@@ -245,17 +248,17 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """The start of each encoder's content, by its folder ("": the bundled one)."""
+    """Return the start of each encoder's content digest by folder; "" is the bundled encoder."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-def test_the_address_holds_the_start_of_the_content(folder, begins, started_with):
+def test_address_holds_the_start_of_the_content_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
-    assert said(fresh(at)) == []
+    assert warnings(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
     assert (at.query_params["content"], "model" in at.query_params) == (begins[""], False)
-    started_with(str(folder))  # the address names no folder of the server's
+    started_with(str(folder))  # the server's folder isn't in the address
     assert dict(open_link().query_params) == {"content": f"{begins[str(folder)]} {folder.name}"}
 
 
@@ -265,7 +268,7 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
     link = dict(open_link().query_params)
-    assert said(open_link(**link)) == []
+    assert warnings(open_link(**link)) == []
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
@@ -273,63 +276,63 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
         "choose its encoder, start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
-    assert said(at) == said(fresh(at)) == [sentence]  # a reload says so again
+    assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning
     at = open_link("all-heads", **link)
-    assert said(at) == [sentence]
+    assert warnings(at) == [sentence]
     at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
     if not elsewhere:
         at.text_input(key="other").set_value(made).run()
-    assert said(at) == []  # had
+    assert warnings(at) == []  # now it is the link's encoder
 
 
 @pytest.fixture(scope="module")
 def relu(folder):
-    """The same weights with another configuration."""
+    """A copy of `folder` with the same weights and another configuration."""
     copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
     change_config(copy, hidden_act="relu")
     return copy
 
 
-def test_a_link_notices_another_configuration_of_the_same_weights(folder, relu, started_with):
+def test_link_detects_a_changed_configuration(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
     begins = {each: load_encoder(str(each)).content[:8] for each in (folder, relu)}
-    assert [text.partition(" Shown instead: ")[0] for text in said(open_link(**link))] == [
+    assert [text.partition(" Shown instead: ")[0] for text in warnings(open_link(**link))] == [
         f"The link was made with tiny, whose sha256 begins {begins[folder]}."
     ]
     assert open_link(content=begins[relu]).query_params["content"] == f"{begins[relu]} tiny"
 
 
 def test_an_older_link_opens_with_a_note(relu, started_with):
-    """It has the start of the weights' digest alone."""
+    """Older links hold only the start of the weights' digest."""
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
-    assert said(at) == [] and asks(at) == [
+    assert warnings(at) == [] and infos(at) == [
         "The link is an older one and identifies its encoder by the weights. They are the same (their sha256 begins "
         f"{encoder.digest[:8]}). Whether configuration and tokeniser are the same too, it doesn't say."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
-    assert asks(fresh(at)) == said(fresh(at)) == []
+    assert infos(fresh(at)) == warnings(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
-    assert asks(at) == said(at) == []
+    assert infos(at) == warnings(at) == []
 
 
-def test_an_older_link_of_other_weights_says_so(folder, started_with):
+def test_older_link_made_with_other_weights_is_reported(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
     sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: "
     assert [
-        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in said(at)
+        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in warnings(at)
     ] == [True]
     assert (at.query_params["digest"], "content" in at.query_params) == (link["digest"], False)
 
 
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
-    """A server's private folder with four models, one of them broken, and an unreadable scan."""
+    """Make a private folder with four models (one is broken) and an unreadable scan."""
     root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
@@ -341,7 +344,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """A server that listens beyond this machine."""
+    """Make the server listen beyond this machine."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)
@@ -350,7 +353,7 @@ def public(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """All that the server sends to the browser, as text."""
+    """A list that collects every message from the server to the browser, as text."""
     messages, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
         ScriptRunContext, "enqueue", lambda self, message: (messages.append(str(message)), enqueue(self, message))[1]
@@ -386,16 +389,16 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
     at.run()
     assert any(answer in message.replace("\\", "") for message in sent)
     assert not [message for message in sent if str(private) in message]
-    if not query:  # what is sent opens here
+    if not query:  # the download's link opens on this server
         link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
-        assert link["model"] == "tiny" and said(open_link(**link)) == []
+        assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
-def test_a_files_link_opens_its_encoder(folder):
+def test_link_in_a_downloaded_file_opens_its_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)
-    assert said(at) == []
+    assert warnings(at) == []
     assert at.session_state["head"] == "L1 H1"
     assert at.sidebar.selectbox(key="model").value == "another ..." and at.sidebar.text_input(key="other").value == str(
         folder

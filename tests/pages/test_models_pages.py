@@ -28,21 +28,21 @@ from tests.pages.pictures import live, records_of
 pytestmark = pytest.mark.slow
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     kinds = (at.text, at.markdown, at.info, at.warning, at.error, at.caption)
     return "\n".join(element.value.replace("\\", "") for kind in kinds for element in kind)
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Tiny checkpoints: one of BERT before and one after "fine-tuning", one of RoBERTa; with masked-language heads."""
+    """Save tiny checkpoints with masked-language heads: BERT before and after "fine-tuning", and RoBERTa."""
     made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
     root = tmp_path_factory.mktemp("folders")
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
 def test_proof_states_the_largest_differences(folders):
-    """A tiny encoder: its properties, and every difference that the page states, computed here."""
+    """Compute the properties of a tiny encoder and every difference that the page states."""
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -61,12 +61,12 @@ def test_proof_states_the_largest_differences(folders):
     for column, theirs in (("weights, on the same inputs", own), ("weights, to a separate slow pass", reference)):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
         assert by_layer[column].tolist() == [error(value) for value in largest]
-        assert f"{error(max(largest))} ({column})" in said(at)
+        assert f"{error(max(largest))} ({column})" in page_text(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "heads, the largest differences" not in said(at)  # it was proved for the other one
+    assert "heads, the largest differences" not in page_text(at)  # that proof was for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
-    assert "empty" in said(at)
+    assert "empty" in page_text(at)
 
 
 def spec(at, number):
@@ -75,25 +75,26 @@ def spec(at, number):
 
 def test_second_encoder_without_a_name():
     at = open_link("two-encoders", second="another ...")
-    assert "Name a second encoder" in said(at)
+    assert "Name a second encoder" in page_text(at)
 
 
-def beside(folders, second: str, **query: str) -> AppTest:
+def compared(folders, second: str, **query: str) -> AppTest:
     own = {"model": "another ...", "other": folders["before"]}
     return open_link("two-encoders", **own, second="another ...", second_other=folders[second], **query)
 
 
 def test_two_checkpoints_are_compared_head_by_head(folders):
-    at = beside(folders, "after", a="The riverbank was muddy.", head="L1 H2")
+    at = compared(folders, "after", a="The riverbank was muddy.", head="L1 H2")
     sentences = "The bank of the river.\n\nShe sat by the water.\n" + "bank " * 70
     at.text_area(key="sentences").set_value(sentences).run()
     encoders = [load_encoder(folders[name], device="cpu") for name in ("before", "after")]
     heads = compare_checkpoints(*encoders, sentences.split("\n")[::2]).heads.set_index(["layer", "head"])
-    assert "Over 2 sentences" in said(at) and f"differs most, by {weight(heads['distance'].max())}" in said(at)
+    assert "Over 2 sentences" in page_text(at)
+    assert f"differs most, by {weight(heads['distance'].max())}" in page_text(at)
     low, high = heads.loc[(1, 2), ["low", "high"]]
-    assert re.search(rf"(of the chosen head,|95 % interval:) {span(low, high, weight)}", said(at))
-    assert f"{heads['nearer'].sum()} of 12" in said(at) and "another head's counterpart" in said(at)
-    assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in said(at)
+    assert re.search(rf"(of the chosen head,|95 % interval:) {span(low, high, weight)}", page_text(at))
+    assert f"{heads['nearer'].sum()} of 12" in page_text(at) and "another head's counterpart" in page_text(at)
+    assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in page_text(at)
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
@@ -108,7 +109,7 @@ def test_cosine_of_two_embedders_by_word_pairs(tmp_path):
     change = (parts[0].table - parts[1].table)[:-1, :-1]
     largest = float(change.flatten()[change.abs().argmax()])
     much = f"{decimal(abs(largest), 3)} {'more' if largest > 0 else 'less'}"
-    assert f"add {much} to the cosine than in new." in said(load_asked(at.run()))
+    assert f"add {much} to the cosine than in new." in page_text(load_asked(at.run()))
 
 
 RIVER = "The bank of the river was muddy."
@@ -119,25 +120,25 @@ def answers(at):
 
 
 def effects(at):
-    """Each head's effect, as the map says it."""
+    """Return each head's effect as the map shows it."""
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path):
+def test_predictions_start_with_the_checkpoints_own_task(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()
-    assert "the margin of" in said(at) and set(classes) == {"BAD", "GOOD"}
+    assert "the margin of" in page_text(at) and set(classes) == {"BAD", "GOOD"}
     other = classes[1]
     at.selectbox(key="class").set_value(other).run()
-    assert f"the margin of {other} moves by" in said(at)
+    assert f"the margin of {other} moves by" in page_text(at)
     at.button_group(key="asked").set_value("similarity").run()
-    assert "in A, the cosine moves by" in said(at) and len(live(at, "similar")["sides"]) == 2
+    assert "in A, the cosine moves by" in page_text(at) and len(live(at, "similar")["sides"]) == 2
     at.button_group(key="asked").set_value("gap").run()
-    assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
+    assert "tiny has no masked-language head" in page_text(at) and not at.get("vega_lite_chart")
 
 
-def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
+def test_reranker_compares_two_documents_for_a_query(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
     at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
@@ -146,11 +147,11 @@ def test_a_reranker_is_asked_with_a_query_and_two_documents(tmp_path):
     for document in (RIVER, "She sat by the water."):
         with torch.no_grad():
             scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
-    assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in said(at)
+    assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in page_text(at)
     assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in live(at, "shaded")["finding"]
-    assert "Without" in said(at) and "in document 2, the score moves by" in said(at)
+    assert "Without" in page_text(at) and "in document 2, the score moves by" in page_text(at)
     at.text_area(key="document").set_value("").run()
-    assert f"score {decimal(scores[0])}" in said(at) and "in document" not in said(at)
+    assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
 def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
@@ -158,7 +159,7 @@ def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
     at = load_asked(at.text_input(key="other").set_value(folder).run())
-    assert at.button_group(key="asked").value == "pair" and "score" in said(at)
+    assert at.button_group(key="asked").value == "pair" and "score" in page_text(at)
     at.button_group(key="asked").set_value("gap").run()
     at = load_asked(at.text_input(key="other").set_value(folders["before"]).run())
     at = load_asked(at.text_input(key="other").set_value(folder).run())
@@ -168,7 +169,7 @@ def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
     assert at.button_group(key="asked").value == "class"
 
 
-def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
+def test_tagger_starts_with_its_surest_word(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     encoder = load_encoder(folder, device="cpu")
@@ -177,24 +178,24 @@ def test_a_tagger_is_asked_about_its_surest_word(tmp_path):
     assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"]
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
-    assert f"the margin of {surest['tag']} moves by" in said(at)
+    assert f"the margin of {surest['tag']} moves by" in page_text(at)
     assert [word["text"] for word in live(at, "tags")["rows"][0]["words"] if word["kind"] == "chosen"] == [
         surest["word"]
     ]
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0", tagged="the")
-    assert f"the margin of {tags['tag'][3]} moves by" in said(at) and at.query_params["tagged"] == "the"
+    assert f"the margin of {tags['tag'][3]} moves by" in page_text(at) and at.query_params["tagged"] == "the"
     at.selectbox(key=f"tag of the in {RIVER}").set_value("O" if tags["tag"][3] != "O" else "I-LOC").run()
     other = at.query_params["tag"].removeprefix("the: ")
-    assert f"the margin of {other} moves by" in said(at)
+    assert f"the margin of {other} moves by" in page_text(at)
     link = {"model": "another ...", "other": folder, "a": RIVER, "head": "L0 H0", "tagged": "the"}
-    assert f"the margin of {other} moves by" in said(open_link("predictions", tag=f"the: {other}", **link))
+    assert f"the margin of {other} moves by" in page_text(open_link("predictions", tag=f"the: {other}", **link))
     at = open_link("predictions", tag=f"bank: {other}", **link)
-    assert f"the margin of {tags['tag'][3]} moves by" in said(at)
+    assert f"the margin of {tags['tag'][3]} moves by" in page_text(at)
     at.selectbox(key=f"tag of the in {RIVER}").set_value(other).run()
     text = f"Then {RIVER}"
-    at.text_area(key="a").set_value(text).run()  # in another sentence the word's own tag is asked about
+    at.text_area(key="a").set_value(text).run()  # a new sentence starts with the tag that the word got
     tags = load_tag_head(encoder).tags(encoder.encode(text))
-    assert f"the margin of {tags['tag'][4]} moves by" in said(at) and "tag" not in at.query_params
+    assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
 
 
 def test_regression_shows_scores(tmp_path):
@@ -206,7 +207,7 @@ def test_regression_shows_scores(tmp_path):
         score = float(model(**AutoTokenizer.from_pretrained(folder)(RIVER, return_tensors="pt")).logits)
     assert answers(at)["score"].tolist() == pytest.approx([score], abs=1e-5)
     assert any(f"RISK {decimal(score)}" == each.value.replace("\\", "") for each in at.markdown)
-    assert "the score of RISK moves by" in said(at)
+    assert "the score of RISK moves by" in page_text(at)
 
 
 def test_cut_text_of_an_embedder(tmp_path):
@@ -214,14 +215,14 @@ def test_cut_text_of_an_embedder(tmp_path):
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
     lost = 'tiny reads 6 of the 10 tokens of A. From "river" on (word 5 of 8) nothing is read: 50\u00a0% of the words.'
-    assert lost in said(at).replace("\\", "")
+    assert lost in page_text(at).replace("\\", "")
     encoder = load_encoder(folder, device="cpu")
     states = encoder.encode(RIVER).states[-1], encoder.encode("She sat.").states[-1]
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
-    assert f"read whole it would be {decimal(float(whole))}." in said(at)
+    assert f"read whole it would be {decimal(float(whole))}." in page_text(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
-    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # more than the encoder itself reads
-    assert "tiny reads 6 of the 102 tokens of A." in said(at) and "read whole" not in said(at)
+    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long even for the encoder itself
+    assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
 def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
@@ -238,11 +239,11 @@ def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
     assert [each["text"] for each in shown["words"]] == [each.text for each in found.sentences]
     assert [each["number"] for each in shown["words"]] == [change(float(effect)) for effect in found.by_sentence]
     assert [each["kind"] == "named" for each in shown["words"]] == found.sentence_frame["named"].tolist()
-    assert "the margin of" in said(at) and len(live(at, "heads")["said"]) == 12
+    assert "the margin of" in page_text(at) and len(live(at, "heads")["said"]) == 12
     at = open_link("predictions", passage="1.3", **link)
     assert live(at, "shaded")["opened"] == [0, 2] and at.query_params["passage"] == "1.3"
     at = open_link("predictions", passage="1.9", **link)
-    assert "The link opens sentence 1.9, which isn't there." in said(at) and "passage" not in at.query_params
+    assert "The link opens sentence 1.9, which isn't there." in page_text(at) and "passage" not in at.query_params
 
 
 def test_hidden_words_of_two_texts_are_in_the_address():
@@ -250,10 +251,10 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     at = open_link("predictions", hide_a="bank", hide_b="moon", **link)
     assert live(at, "similar")["hidden"] == [4, None]
     assert "hide_b" not in at.query_params and at.query_params["hide_a"] == "bank"
-    assert 'The link hides "moon"' in said(at).replace("\\", "").replace("'moon'", '"moon"')
+    assert 'The link hides "moon"' in page_text(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_two_texts_beside_unrelated_pairs():
+def test_two_texts_compared_with_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -277,28 +278,28 @@ def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
     assert live(at, "similar")["unrelated"] == measured
 
 
-def test_a_gap_of_a_chosen_word(folders, monkeypatch):
+def test_mask_of_a_chosen_word(folders, monkeypatch):
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
-    assert "The [MASK] of the river was muddy." in said(at) and len(answers(at)) == 10
+    assert "The [MASK] of the river was muddy." in page_text(at) and len(answers(at)) == 10
     at.selectbox(key="gap").set_value(4)
     at.selectbox(key="target").set_value(3).run()
-    assert "The bank of the [MASK] was muddy." in said(at)
-    assert f'log p of "{answers(at)["token"][3]}" moves by' in said(at)
+    assert "The bank of the [MASK] was muddy." in page_text(at)
+    assert f'log p of "{answers(at)["token"][3]}" moves by' in page_text(at)
     heads = effects(at)
     least = 0.9 * float(heads.abs().max())
     monkeypatch.setitem(NOISE, "float32", least / OF_LOG_PROBABILITY)
     hidden = int((effects(at.run()) == 0).sum())
     assert hidden == int((heads.abs() < least).sum()) > 0
-    assert f"{hidden} of {len(heads)} heads lie under that and are drawn as 0." in said(at)
+    assert f"{hidden} of {len(heads)} heads lie under that and are drawn as 0." in page_text(at)
     at.text_area(key="a").set_value("Rain.").run()  # fewer words than before
-    assert "[MASK]" in said(at)
+    assert "[MASK]" in page_text(at)
     at.text_area(key="a").set_value("The [MASK] of the river.").run()
     at.selectbox(key="gap").set_value(4).run()
-    assert "Mask one word" in said(at)
+    assert "Mask one word" in page_text(at)
 
 
 def test_out_of_memory_message(monkeypatch):
-    """The part of the page above the computation stays."""
+    """The page keeps the part above the computation that fails."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")

@@ -1,4 +1,4 @@
-"""Test the pickers for a visitor who is quicker than the page."""
+"""Test the pickers for a visitor who types before the page is complete."""
 
 import pytest
 

@@ -38,14 +38,14 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """n labelled sentences for each sense of these words; no report about them is stored."""
+    """Return n labelled sentences for each sense of these words; no report about them is stored."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
 
 @pytest.fixture
 def few(nothing_computed, monkeypatch):
-    """Few labelled sentences, few shuffles and no stored report, to be quick."""
+    """To be quick, use few labelled sentences, few shuffles and no stored report."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -55,7 +55,7 @@ def few(nothing_computed, monkeypatch):
 
 @pytest.fixture
 def clicked(monkeypatch):
-    """clicked(n): send one click on the n-th sentence."""
+    """Return a function that sends one click on the n-th sentence."""
     show, clicks = figures.show_live, []
 
     def shown(live, key, choose, *states):
@@ -68,14 +68,14 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """A list that fills with the results of this function on the page."""
+    """Return a list that collects this function's results while a page runs."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made
 
 
-def said(at):
-    """Findings, notes and messages of the page."""
+def page_text(at):
+    """Return the findings, notes and messages of the page."""
     elements = (*at.get("text"), *at.markdown, *at.info)
     return "\n".join(element.value.replace("\\", "") for element in elements)
 
@@ -94,10 +94,10 @@ def test_labelled_set_from_stored_reports(monkeypatch):
     monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("computed"))
     monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("computed"))
     at = open_page(PAGE, sense_word="bat")
-    assert f"Computed on {kept.date}" in said(at)
+    assert f"Computed on {kept.date}" in page_text(at)
     assert len(rows(at)) == 24 and all("bat" in [word["text"] for word in row["words"]] for row in rows(at))
     at.session_state["separation"] = True
-    assert "the word's vector tells the senses apart in 94 of 100" in said(at.run())
+    assert "the word's vector tells the senses apart in 94 of 100" in page_text(at.run())
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
@@ -124,14 +124,14 @@ def test_measure_and_stop(few, monkeypatch):
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
     at = open_page(PAGE)
     assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
-    assert "tells the senses apart" not in said(at)  # not before somebody asks
+    assert "tells the senses apart" not in page_text(at)  # not before the visitor asks
     at = at.button(key="ask_hidden").click().run()
     finding = one_word({"": own}).finding
-    assert len(made) == 1 and len(rows(at)) == 8 and finding in said(at)
+    assert len(made) == 1 and len(rows(at)) == 8 and finding in page_text(at)
     at.session_state[session.STOPPED] = (encoder_key(load_encoder()), ("hidden words", "labelled"))
     at = at.run()
-    assert "Stopped." in said(at) and finding not in said(at)
-    assert finding in said(at.button(key="ask_hidden").click().run()) and len(made) == 1
+    assert "Stopped." in page_text(at) and finding not in page_text(at)
+    assert finding in page_text(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
 def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
@@ -144,14 +144,14 @@ def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
     ]
 
 
-def test_reasons_without_hiding_or_patching(few, checkpoint, monkeypatch):
+def test_page_says_why_hiding_or_patching_is_missing(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
-    assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in said(at)
+    assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in page_text(at)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE, separation=True)
-    assert "tells the senses apart" in said(at) and "No word can be hidden in this encoder: " in said(at)
-    assert "only where their outputs can be read: a linear layer" in said(at)
+    assert "tells the senses apart" in page_text(at) and "No word can be hidden in this encoder: " in page_text(at)
+    assert "only where their outputs can be read: a linear layer" in page_text(at)
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
@@ -165,14 +165,14 @@ def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
     key = (encoder_key(encoder_of("BERT")), ("senses", hashlib.sha256(b".csv" + data).hexdigest()))
     at.session_state[session.STOPPED] = key
     at = upload(at, "mine.csv", data)
-    assert "Stopped." in said(at)
+    assert "Stopped." in page_text(at)
     at = at.button(key="run again").click().run()
-    assert "1 word: others may differ." in said(at)
+    assert "1 word: others may differ." in page_text(at)
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
     assert rejected["line"].tolist() == [13, 11] and rejected["reason"].str.contains("columns|not a word").all()
     assert at.button(key="ask_hidden").label == "Ask this of 10 sentences"
     at = at.button(key="ask_hidden").click().run()
-    assert len(made) == 1 and one_word({"": made[0]}).finding in said(at) and len(rows(at)) == 10
+    assert len(made) == 1 and one_word({"": made[0]}).finding in page_text(at) and len(rows(at)) == 10
 
 
 @pytest.mark.parametrize(
@@ -201,22 +201,22 @@ def test_scan_source_opens_the_main_view(tmp_path, monkeypatch, clicked):
     sources = read_scan(tmp_path / "scan").sources()
     own = sources[sources["word"] == "bank"].reset_index(drop=True)
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "5 occurrences in 5 texts, 0 rejected" in said(at) and "Largest mean special share" in said(at)
+    assert "5 occurrences in 5 texts, 0 rejected" in page_text(at) and "Largest mean special share" in page_text(at)
     assert at.selectbox(key="scan_word").options == ["bank", "bat"]
-    assert scanned.sources(load_encoder(), own).finding in said(at) and len(rows(at)) == len(own) > 1
+    assert scanned.sources(load_encoder(), own).finding in page_text(at) and len(rows(at)) == len(own) > 1
     with monkeypatch.context() as patched:
         patched.setattr(
             "pages.explore.senses.finished_scan.read_scan", lambda folder: pytest.fail("read again at a click")
         )
         at = at.selectbox(key="scan_word").set_value("bat").run()
-    assert "In no other sentence does another word move it farthest" in said(at)
+    assert "In no other sentence does another word move it farthest" in page_text(at)
     clicked(1)
     at = at.selectbox(key="scan_word").set_value("bank").run().run()
     assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
 
 
 @pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
-def test_a_scan_whose_texts_or_rejected_rows_are_damaged_is_refused(tmp_path, damaged):
+def test_damaged_scan_is_refused(tmp_path, damaged):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
     assert scan(command) == 0
@@ -232,6 +232,6 @@ def test_scan_without_sources_and_folder_without_scan(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "isn't in this scan. Make a new one" in said(at)
+    assert "isn't in this scan. Make a new one" in page_text(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

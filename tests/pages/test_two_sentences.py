@@ -37,7 +37,7 @@ def messages(elements):
 
 
 def figure(at):
-    """The data that the browser got of the main figure."""
+    """Return the data sent to the browser for the main figure."""
     return live(at, "way")
 
 
@@ -51,7 +51,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """The library's finding with the stored means of the word's senses, with plain spaces."""
+    """Compute the finding with the library, from the stored means of the word's senses."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -80,7 +80,7 @@ def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view, en
     assert at.query_params["head"] == "L3 H7"
 
 
-def test_any_other_example_opens_from_the_list(main_view):
+def test_other_examples_open_from_the_list(main_view):
     at = main_view.selectbox(key="more").set_value("bat").run()
     assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
     assert at.selectbox(key="more").value is None
@@ -129,19 +129,19 @@ def test_a_repeated_word_is_hidden_by_its_number(encoder):
     ],
 )  # fmt: skip
 def test_invalid_values_of_the_figure_are_ignored(encoder, monkeypatch, state, value):
-    monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("it was taken over"))
+    monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, pair, "senses", state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
 def test_head_chosen_in_the_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
-    show, told = figures.show_live, [value]
+    show, clicks = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
         show(live, key, choose, *states)
-        if "query" in states and told:
-            choose("head", told.pop())
+        if "query" in states and clicks:
+            choose("head", clicks.pop())
 
     monkeypatch.setattr(figures, "show_live", clicked)
     at = main_view.run().run()
@@ -161,9 +161,9 @@ def test_word_follows_edited_sentences_until_chosen(main_view):
 NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
 
 
-def test_control_belongs_to_its_sentence_a(main_view):
+def test_control_when_another_sentence_changes(main_view):
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
-    # A is as it was, and so is its sense
+    # A hasn't changed, so the control stays
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
     at = at.text_input(key="a").set_value("The bank was robbed.").run()
     assert at.text_input(key="c").value == "" and NEXT in messages(at.caption)
@@ -184,7 +184,7 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
 
 
 def test_unknown_word(main_view):
-    """The cosine of such a control was shown, and explained by the spelling."""
+    """A control whose word the tokeniser doesn't know must not show a cosine."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else',
@@ -205,7 +205,7 @@ def test_sentence_without_finite_numbers(overflowing):
 
 
 def test_heads_by_gradient_then_exact(nothing_computed, monkeypatch):
-    """The page is complete before they are run, and has them when it is done."""
+    """Show all heads by gradient first, and their exact effects once they have run."""
     exact = []
     made = answer.put_together
 
@@ -218,7 +218,7 @@ def test_heads_by_gradient_then_exact(nothing_computed, monkeypatch):
 
     monkeypatch.setattr(answer, "put_together", put_together)
     at = open_link(a="The bank of this river.", b="The bank gave me a loan.", word="bank")
-    assert exact and not any(map(any, exact)), "others wait: the map stays by gradient"
+    assert exact and not any(map(any, exact)), "while other visitors wait, heads stay by gradient"
     monkeypatch.setattr(answer, "alone", lambda: True)
     assert not exact_now(at) and exact_now(at.run())
     exact.clear()
@@ -227,7 +227,7 @@ def test_heads_by_gradient_then_exact(nothing_computed, monkeypatch):
 
 
 def test_the_script_runs_once(main_view, monkeypatch):
-    """Exact heads come by the figure alone; "Download" has them at once."""
+    """Only the figure is updated with exact heads; "Download" offers them at once."""
     monkeypatch.setattr(answer, "alone", lambda: True)
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
@@ -238,7 +238,7 @@ def test_the_script_runs_once(main_view, monkeypatch):
     assert offered[-1].live.data == figure(at)
 
 
-def test_a_change_of_b_leaves_the_shares_by_gradient_of_a(main_view, monkeypatch):
+def test_changing_b_does_not_recompute_a(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 
     def by_head(encoder, words, targets):
@@ -252,7 +252,7 @@ def test_a_change_of_b_leaves_the_shares_by_gradient_of_a(main_view, monkeypatch
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_first_head_of_an_encoder_shown_only(checkpoint, family):
+def test_first_head_of_an_encoder_without_hiding(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -276,13 +276,13 @@ def test_the_nearest_sentences_have_three_states(encoder):
     at.session_state["nearest"] = True
     at = at.run()
     assert at.button_group(key="nearest_to").options == ["alone", "in its sentence", 'with "river" hidden']
-    senses = set()
+    distinct = set()
     for state, run in (("alone", None), ("sentence", word.sentence), ("hidden", hidden)):
         at = at.button_group(key="nearest_to").set_value(state).run()
         findings = [text.value for text in at.markdown if text.value.startswith("**Nearest ")]
-        senses |= set(findings)
+        distinct |= set(findings)
         if run is None:
-            continue  # before attention all are as near
+            continue  # before attention, all sentences are equally near
         vector, near = run.vector(6, word.positions), []
         for row, other in zip(frame.itertuples(), labelled, strict=True):
             cosine = float(similarity(other.vector(6, other.places("bank")[0].positions), vector))
@@ -291,7 +291,7 @@ def test_the_nearest_sentences_have_three_states(encoder):
         shown = [(row["said"], "".join(" " * word["gap"] + word["text"] for word in row["words"])) for row in rows]
         three = sorted(near, reverse=True)[:3]
         assert shown == [(f"cosine {numbers.cosine(cosine)}, {sense}", sentence) for cosine, sentence, sense in three]
-    assert len(senses) == 3
+    assert len(distinct) == 3
 
 
 MINT = {
@@ -320,7 +320,7 @@ def test_way_between_senses_from_an_uploaded_table(encoder):
     ] is None
 
 
-def test_guess_hides_the_answer_until_given(encoder):
+def test_answer_is_hidden_until_the_guess(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
     assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
@@ -342,14 +342,14 @@ BAD = {
 }  # fmt: skip
 
 
-def test_bad_input_meets_a_message(main_view):
+def test_bad_input_shows_a_message(main_view):
     for text, message in BAD.items():
         at = main_view.text_input(key="a").set_value(text).run()
         assert any(message in error for error in messages(at.error))
 
 
 def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
-    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # in place of 256 rows: quick
+    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # instead of 256 rows, to be quick
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell is the largest of 2 × 2 weights")
@@ -379,13 +379,13 @@ def test_a_word_is_found_by_another_spelling():
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
 
 
-def test_chosen_word_that_leaves_a_sentence(main_view):
+def test_chosen_word_that_is_missing_from_an_edited_sentence(main_view):
     for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()
     at = at.text_input(key="b").set_value("A bank.").run()
-    said = '"国" isn\'t in both sentences. Shown instead: "bank".'
-    assert said in messages(at.run().info) and at.selectbox(key="word").value == "bank"
+    notice = '"国" isn\'t in both sentences. Shown instead: "bank".'
+    assert notice in messages(at.run().info) and at.selectbox(key="word").value == "bank"
     at = at.text_input(key="b").set_value("A bank in 日本, 中.").run()
-    assert said in messages(at.info)
-    assert said not in messages(at.selectbox(key="word").set_value("中").run().info)
+    assert notice in messages(at.info)
+    assert notice not in messages(at.selectbox(key="word").set_value("中").run().info)

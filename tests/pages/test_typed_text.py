@@ -1,4 +1,4 @@
-"""Test the limits of every field whose text is encoded: each page has the same message."""
+"""Test the limits of every field whose text is encoded: each page shows the same message."""
 
 import pytest
 

@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """A tiny BERT that reads 512 tokens: the page's passage is too long for the other tiny ones."""
+    """Save a tiny BERT that reads 512 tokens; the page's passage is too long for other tiny encoders."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"
@@ -42,8 +42,8 @@ def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_without_stored_reports_few_sentences_are_measured(encoder, tmp_path, monkeypatch):
-    """The bundled encoder's stored reports answer, which is quicker."""
+def test_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
+    """To be quick, `made` returns the bundled encoder's stored reports instead of measuring."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
@@ -62,9 +62,9 @@ def test_without_stored_reports_few_sentences_are_measured(encoder, tmp_path, mo
 def test_encoder_without_hiding(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
-    said = [element.value for element in at.text]
-    assert any(text.startswith("No word can be hidden in this encoder: ") for text in said)
-    assert any("so some counter-examples are missing here: " in text for text in said)
+    texts = [element.value for element in at.text]
+    assert any(text.startswith("No word can be hidden in this encoder: ") for text in texts)
+    assert any("so some counter-examples are missing here: " in text for text in texts)
     assert limits(at) == ["A large weight is not a large effect", "A proof of arithmetic is not a proof of meaning"]
 
 
@@ -74,6 +74,6 @@ def test_encoder_with_few_tokens(tmp_path, monkeypatch, most, without):
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = open_page(PAGE)
-    said = [each.value for each in at.text if each.value.startswith("There is no counter-example of this encoder: ")]
-    assert len(limits(at)) == pictures(at) + len(said) == 6
-    assert len(said) == without and f"reads at most {most}" in " ".join(said)
+    texts = [each.value for each in at.text if each.value.startswith("There is no counter-example of this encoder: ")]
+    assert len(limits(at)) == pictures(at) + len(texts) == 6
+    assert len(texts) == without and f"reads at most {most}" in " ".join(texts)

@@ -1,3 +1,3 @@
-"""The fixtures of the charts' tests."""
+"""Use the fixtures of the charts' tests."""
 
 from tests.charts.conftest import sides as sides

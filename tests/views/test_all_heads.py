@@ -1,4 +1,4 @@
-"""Test the panels of All heads on small tables, beside numbers set by hand."""
+"""Test the panels of All heads on small tables against numbers set by hand."""
 
 import base64
 import io
@@ -36,7 +36,7 @@ def panel(measure, chosen, **columns):
     return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=compared)
 
 
-def test_a_measure_names_its_ends_and_the_chosen_head():
+def test_panel_of_a_measure():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
     assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
@@ -47,7 +47,7 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
 
 
 @pytest.mark.parametrize(
-    ("control", "said"),
+    ("control", "expected"),
     [
         (
             [0.01, 0.05],
@@ -57,7 +57,7 @@ def test_a_measure_names_its_ends_and_the_chosen_head():
         (None, "No control yet, so whether this is about the meaning can't be said."),
     ],
 )
-def test_removal_beside_the_control(control, said):
+def test_removal_compared_with_the_control(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -65,7 +65,7 @@ def test_removal_beside_the_control(control, said):
         **{"control": control} if control else {},
     )
     assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: −0.050 from 0.31.'
-    assert own.note.startswith(said)
+    assert own.note.startswith(expected)
 
 
 def test_chosen_heads_weights_are_sent_as_text():
@@ -73,7 +73,7 @@ def test_chosen_heads_weights_are_sent_as_text():
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
 
 
-def test_small_maps_are_those_of_all_heads(encoder):
+def test_small_maps_show_all_heads(encoder):
     encoding = encoder.encode("We sat on the bank.")
     own = small_maps(encoding)
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(own["picture"].split(",")[1]))))[..., 1]
@@ -83,7 +83,7 @@ def test_small_maps_are_those_of_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_habit_names_the_joined_words(encoder):
+def test_habit_marks_the_attended_word(encoder):
     frame = labelled_sentences()
     own = habit(encoder, stored("head_profiles", encoder, frame).report, frame, Head(0, 10))
     place = own.table.iloc[0]
@@ -127,7 +127,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "expected"),
     [
         ({}, "has no fixed habit: 40 % of its weight to special tokens, 21 % to the token itself, the rest elsewhere."),
         (
@@ -137,5 +137,5 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ),
     ],
 )
-def test_profiles(more, said):
-    assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {said}"
+def test_profiles(more, expected):
+    assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {expected}"

@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """The first sentence is above its level, the last below; the words of both were hidden."""
+    """Sentence 1 exceeds its noise level, sentence 3 doesn't; the words of both were hidden."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
@@ -51,7 +51,7 @@ def test_sentence_above_its_noise_level(hidden):
     assert (row["read"], row["tokens"]) == (10, 10)
     first, none, last = (each["words"] for each in row["words"])
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
-    assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown, not named
+    assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # words are shown but not named
     tips = [each["tip"] for each in row["words"]]
     assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
     assert tips[1].endswith("Noise level 0.25. Its words were not hidden one by one.")
@@ -76,7 +76,7 @@ def test_a_query_and_a_document_are_two_texts(encoder, hidden):
         level=torch.tensor([NAN, 0.25, 0.25, 0.25]), words=tokens.words[:2], effect=torch.tensor([-0.1, 0.4]),
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
-    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'  # a query alone has no level
+    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'  # the query has no level
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [
         f"document {n} ({part})" for n in (1, 2) for part in ("query", "document")

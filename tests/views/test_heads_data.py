@@ -1,4 +1,4 @@
-"""The data of a map of all heads, beside numbers set by hand."""
+"""Test the data of a map of all heads against numbers set by hand."""
 
 import math
 
@@ -17,7 +17,7 @@ def frame_of(values, name="effect", **more):
 
 
 @pytest.mark.parametrize(
-    ("values", "measure", "looks", "depths", "said", "ends"),
+    ("values", "measure", "looks", "depths", "expected", "ends"),
     [
         ([0.01, -0.05, 0.0, math.nan], "effect", {}, "20,-100,0,", ["+0.010", "−0.050", "0.000", ""], ("−0.050", "+0.050")),
         ([0.002, 0.001, 0, 0], "adds", {}, "100,50,0,0", ["+0.0020", "+0.0010", "0.0000", "0.0000"], ("−0.0020", "+0.0020")),
@@ -25,9 +25,9 @@ def frame_of(values, name="effect", **more):
         ([3.15, 0.5, 0, 1], "entropy", {"kind": "weights", "unit": "bits"}, "100,16,0,32", ["3.15 bits"], ("0", "3.15 bits")),
     ],
 )  # fmt: skip
-def test_numbers_are_written_and_scaled(values, measure, looks, depths, said, ends):
+def test_numbers_are_written_and_scaled(values, measure, looks, depths, expected, ends):
     data = heads_data(frame_of(values, measure), measure, Head(1, 0), title="change", **looks)
-    assert Live("heads", data).data["depths"] == depths and data["said"][: len(said)] == said
+    assert Live("heads", data).data["depths"] == depths and data["said"][: len(expected)] == expected
     assert data["scale"] == {"low": ends[0], "high": ends[1], "about": "change"}
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 

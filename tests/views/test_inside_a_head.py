@@ -1,4 +1,4 @@
-"""Inside a head: its panels beside the trace, the model's own layer, and plain arithmetic."""
+"""Test the panels of Inside a head against the trace, the model's own layer, and plain arithmetic."""
 
 import pytest
 import torch
@@ -48,8 +48,8 @@ def test_incoming_vectors(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_product_that_is_written_out_adds_up(encoder, words):
-    side = follow(encoder, "A", words["A"], Head(0, 10))  # with terms of both signs among the largest
+def test_the_written_product_adds_up(encoder, words):
+    side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
     dimension = int(query.abs().argmax())
@@ -101,8 +101,8 @@ def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    said = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
-    assert panel.note.startswith(said)
+    note = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
+    assert panel.note.startswith(note)
     assert not any("Recomputed" in line for line in panel.live.data["below"])
 
 
@@ -118,7 +118,7 @@ def test_another_token_is_followed(encoder, words):
     ("family", "vectors", "n_panels"),
     [
         ("ModernBERT", ["input", "read", "query", "key", "value", "turned query", "turned key"], 4),
-        ("MobileBERT", ["input", "read", "query", "key", "value"], 3),  # adds to a narrower vector
+        ("MobileBERT", ["input", "read", "query", "key", "value"], 3),  # the head adds to a narrower vector
         ("T5 (encoder half)", ["input", "read", "query", "key", "value"], 4),
         ("MPNet", ["input", "query", "key", "value"], 4),
     ],

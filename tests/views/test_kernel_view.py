@@ -1,4 +1,4 @@
-"""Test the kernel figure's data: every number is the trace's to the printed digit, and follows from the printed ones before."""
+"""Test the kernel figure's data: each printed number is the trace's, and follows from the numbers printed before it."""
 
 import json
 import math
@@ -48,12 +48,12 @@ def strip(values, places):
 
 
 def printed(text, places):
-    """A strip's numbers as the browser prints them."""
+    """Return a strip's numbers as the browser prints them."""
     return [numbers.decimal(int(part) / 10**places, places) for part in text.split(",")]
 
 
 def check_cells(data, rows):
-    """Every printed number is the trace's."""
+    """Check that every printed number is the trace's."""
     places = data["places"]
     for side, row in zip(data["sides"], rows):
         assert side["query"]["at"] == row.query
@@ -91,7 +91,7 @@ STEPS = {
 
 
 def check_arithmetic(data, scale):
-    """Each step's result follows from its printed numbers, and the next step begins with it."""
+    """Check that each step's result follows from its printed numbers, and that the next step begins with that result."""
     for side in data["sides"]:
         for row in side["rows"]:
             steps, text = dict(row["steps"]), row["text"]
@@ -161,7 +161,7 @@ def test_the_default_pair_in_numbers(encoder):
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
 
-def test_words_are_matched_with_the_other_sentences(encoder):
+def test_words_are_matched_between_the_sentences(encoder):
     a, b = data_of(rows_of(encoder))["sides"]
     text = {row["at"]: row["text"] for row in b["rows"]}
     matched = {row["text"]: text[row["pair"]] for row in a["rows"] if row["pair"] is not None}
@@ -213,7 +213,7 @@ def test_a_long_sentence_keeps_its_sums(encoder):
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
-def test_from_65_tokens_on_some_share_a_row(n):
+def test_long_sentences_put_small_weights_in_one_row(n):
     torch.manual_seed(n)
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)
@@ -237,7 +237,7 @@ def test_terms_have_columns(encoder_of, name):
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "RoFormer"])
 def test_families(encoder_of, name):
-    """Rotary families: query and key as they meet. ModernBERT's window hides what lies beyond it."""
+    """Rotary families show the rotated query and key. Only ModernBERT hides tokens: those outside its window."""
     encoder = encoder_of(name)
     placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
         0
@@ -259,7 +259,7 @@ def test_padding_is_hidden(encoder):
     assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
 
 
-def test_a_split_word_asks_with_its_first_piece(encoder):
+def test_a_split_word_uses_the_query_of_its_first_piece(encoder):
     placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
@@ -288,17 +288,17 @@ def test_changed_traces(encoder):
 
 
 def test_equal_weights_name_no_token():
-    def said(*scores, mask=None):
+    def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
 
-    assert said(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
-    assert said(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
-    some = said(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
+    assert finding(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
+    assert finding(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
+    some = finding(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
     assert some == '"a" gives every token that it may see the same weight: 0.50.'
 
 
-def test_a_query_that_is_none_of_the_tokens():
+def test_a_query_that_is_not_one_of_the_tokens():
     trace = attend(torch.tensor([[1.0, 0.0]]), torch.eye(2), torch.eye(2))
     panel = kernel_panel(QueryRow(trace=trace, tokens=("animal", "street"), query=-1, first=-1, text="it"))
     assert panel.finding == '"it" gives "animal" most of its weight: 0.67.'
@@ -321,7 +321,7 @@ def wide(magnitude, n=30, d=16, **more):
         wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
     ],
 )
-def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
+def test_arithmetic_at_other_magnitudes(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
@@ -329,14 +329,14 @@ def test_the_arithmetic_of_other_sizes(trace: AttentionTrace):
 
 
 @pytest.mark.parametrize(
-    ("scale", "said"),
+    ("scale", "expected"),
     [
         *((under**-0.5, f"÷ √{under}") for under in (32, 64, 96)), (1.0, ""), (0.5 / math.sqrt(32), "÷ √32 ÷ 2"),
         (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
     ],
 )  # fmt: skip
-def test_a_scale_is_written_so_that_it_can_be_computed_with(scale, said):
-    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (said, pytest.approx(scale))
+def test_the_scale_is_shown_as_a_factor(scale, expected):
+    assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 
 def test_a_row_without_a_token_to_attend_to():

@@ -1,4 +1,4 @@
-"""Test the sentences on the cosines layer by layer: the last vectors, and a sense's labelled sentences."""
+"""Test the sentences about cosines: of the last vectors, and with the labelled sentences of one sense."""
 
 import math
 
@@ -15,7 +15,7 @@ UNMEASURED = {
 
 
 @pytest.mark.parametrize(
-    ("pair", "said", "control"),
+    ("pair", "expected", "control"),
     [
         (
             {},
@@ -26,13 +26,13 @@ UNMEASURED = {
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_cosines_of_the_last_vectors(pair, said, control):
+def test_cosines_of_the_last_vectors(pair, expected, control):
     pair = hidden_pair_of(**pair)
-    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{said}.'
+    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 
-def test_labelled_sentences_as_far_as_b():
+def test_labelled_sentences_no_nearer_than_b():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         '"bank" in A and in 2 labelled sentences of its sense (riverside): cosine 0.52 on average, 0.13 to 0.92; 1 of them no '

@@ -1,4 +1,4 @@
-"""A lesson's panel: its charts in any look, and their numbers."""
+"""Test a lesson's panel: its charts in light and dark, and their numbers."""
 
 import pandas as pd
 import torch
@@ -38,11 +38,11 @@ def test_charts_side_by_side():
 
 
 def size(svg):
-    """Width and height in pixels."""
+    """Return the width and height in pixels."""
     return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
 
 
-def test_a_static_stage_names_minus_infinity():
+def test_a_static_stage_shows_minus_infinity():
     masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
     made = stage_panel(Scene("", ("bank", "river"), [masked]), [], "")
     assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]

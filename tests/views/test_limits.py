@@ -1,4 +1,4 @@
-"""Removed heads on What it cannot tell: one at a time beside all at once, and those under the noise."""
+"""Test removed heads on What it cannot tell: one at a time, all at once, and effects under the noise."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The main view's panel: what it says, and that the numbers of its live figure are those of `hidden_pair`."""
+"""Test the main view's panel: its sentences, and that its live figure has the numbers of `hidden_pair`."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def reports(encoder):
 
 @pytest.fixture(scope="module")
 def made(encoder, reports):
-    """The pair of a word's example, between the senses unless said, and its panel with both leading words' heads run."""
+    """Return a function that makes a word's pair (by default between the senses) and its panel with exact heads."""
 
     @cache
     def of(word, *texts, senses=True, known=True):
@@ -58,15 +58,15 @@ def ints(text):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "expected"),
     [
         ("bank", RIVER),
         ("star", 'No single word moves "star" further than the noise level, 21 %.'),
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_findings_between_the_senses(made, word, said):
-    assert plain(made(word)[1].finding) == said
+def test_findings_between_the_senses(made, word, expected):
+    assert plain(made(word)[1].finding) == expected
 
 
 def test_a_sentence_that_fits_no_sense(made):
@@ -88,7 +88,8 @@ def test_between_the_sentences(made):
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
 
-def test_between_the_sentences_a_word_is_named_from_a_tenth_and_half_as_much_again(made):
+def test_when_a_word_is_named_between_the_sentences(made):
+    """A word is named if it moves a tenth of the way, and at least 1.5 times as far as the next word."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
     assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second
@@ -107,7 +108,7 @@ def test_between_the_sentences_a_word_is_named_from_a_tenth_and_half_as_much_aga
 def test_a_share_at_the_level_is_named(made, reports):
     pair, _ = made("star")
     level, at = reports["hidden_words"].level.level, pair.top[1]
-    for share, said in (
+    for share, expected in (
         (
             torch.tensor(level),
             'Hide "cameras", and "star" moves 21 % of the gap from famous performer to distant sun.',
@@ -120,7 +121,7 @@ def test_a_share_at_the_level_is_named(made, reports):
         changed = pair.share[1].clone()
         changed[at] = share
         other = replace(pair, share=(pair.share[0], changed))
-        assert plain(finding(other, named_words(other, level), level)) == said
+        assert plain(finding(other, named_words(other, level), level)) == expected
 
 
 def test_without_a_report_no_word_is_named(made):
@@ -146,17 +147,17 @@ def test_a_report_without_a_level(encoder, made, reports):
     assert panel.live.data["below"][-1].endswith("go the wrong way too often for a word to be named.")
 
 
-def test_what_has_no_answer(encoder, encoder_of):
-    def said(text, other, reader=encoder):
+def test_findings_of_pairs_without_an_answer(encoder, encoder_of):
+    def panel_of(text, other, reader=encoder):
         sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
         return next(main_view(reader, *sides))
 
-    assert said("A bank.", "A bank.").finding == (
+    assert panel_of("A bank.", "A bank.").finding == (
         "A and B are the same sentence: change one of them, and the word has a way to move."
     )
-    alone = said("Bank.", "Bank!")
+    alone = panel_of("Bank.", "Bank!")
     assert alone.finding == 'There is no other word to hide from "Bank": write a longer sentence.'
-    shown = said("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
+    shown = panel_of("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
     assert shown.finding == (
         'No word can be hidden from "bank" in this encoder: choose another to see which word its meaning comes from.'
     )
@@ -165,7 +166,7 @@ def test_what_has_no_answer(encoder, encoder_of):
     assert data["below"][1].startswith("No word can be hidden in this encoder: ")
 
 
-def test_the_view_yields_gradients_then_runs(encoder, reports):
+def test_the_view_yields_gradients_then_exact_effects(encoder, reports):
     sides = [encoder.encode(text).places("bank")[0] for text in EXAMPLES["bank"].sentences[:2]]
     first, second = main_view(encoder, *sides, senses=LABELLED, over_many=reports["hidden_words"])
     assert first.name == second.name == "words" and first.finding == second.finding
@@ -200,7 +201,7 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
 
 
-def test_the_line(encoder, made):
+def test_the_line_between_the_senses(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
     assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
@@ -216,7 +217,7 @@ def test_the_line(encoder, made):
 
 
 def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
-    """As the method says: each is placed without its own sentence."""
+    """Each sentence is placed by means that leave that sentence out, as the method says."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -224,15 +225,15 @@ def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_both_of_one_sense_move_the_same_way(made):
+def test_two_sentences_of_one_sense_move_the_same_way(made):
     pair, panel = made("wave")
     way = panel.live.data["way"]
     assert way["toward"] == [1, 1] and way["at"] == [round(place, 4) for place in pair.places]
     assert [end["label"] for end in way["ends"]] == ["sea swell", "hand greeting"]
 
 
-def test_a_label_does_not_decide_what_a_sentence_is_taken_for(encoder, made):
-    """A wave that is labelled as a greeting, and lies nearer to the sea's mean."""
+def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
+    """A "wave" that is labelled as a greeting lies nearer to the mean of sea swell."""
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
     strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
     pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)
@@ -241,7 +242,7 @@ def test_a_label_does_not_decide_what_a_sentence_is_taken_for(encoder, made):
     assert panel.live.data["way"]["toward"] == [1, -1] and max(panel.live.data["way"]["at"]) < 0.5
 
 
-def test_a_labelled_sentence_is_no_dot_beside_itself(made):
+def test_sentence_a_is_not_also_a_dot(made):
     first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
     _, panel = made("bank", first, EXAMPLES["bank"].second)
     counts = [end["count"] for end in panel.live.data["way"]["ends"]]
@@ -249,7 +250,7 @@ def test_a_labelled_sentence_is_no_dot_beside_itself(made):
     assert first not in [dot["text"] for dots in panel.live.data["way"]["dots"] for dot in dots]
 
 
-def test_chance_is_said_of_each_word(made, reports):
+def test_each_word_that_moves_forward_has_its_chance(made, reports):
     pair, panel = made("bank")
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
@@ -258,7 +259,7 @@ def test_chance_is_said_of_each_word(made, reports):
     assert negative and all("chance" not in word for word in negative)
 
 
-def test_below_and_beyond(made, reports):
+def test_texts_below_and_beyond_the_figure(made, reports):
     _, panel = made("bank")
     hidden = (
         'Hidden: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2. The gap lies between the two senses\' '
@@ -294,15 +295,15 @@ def test_a_word_that_crosses_over(encoder, made, reports):
     pair, _ = made("bank")
     means = sense_means(encoder, LABELLED, "bank")
 
-    def said(place, factor=1):
+    def first_below(place, factor=1):
         moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
         panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
         return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
 
-    assert said(0.3) == "It crosses over to the other sense."
+    assert first_below(0.3) == "It crosses over to the other sense."
     stays = 'Even so, "bank" doesn\'t cross over to the other sense'
-    assert said(-0.1) == f"{stays}."
-    assert said(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # 57 %
+    assert first_below(-0.1) == f"{stays}."
+    assert first_below(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
@@ -313,7 +314,7 @@ def test_habits_are_the_patterns_that_heads_fit(made, reports):
     assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
 
 
-def test_guess_gives_nothing_away(encoder, made):
+def test_guess_reveals_nothing(encoder, made):
     pair, _ = made("bank")
     heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
@@ -327,7 +328,7 @@ def test_guess_gives_nothing_away(encoder, made):
     assert plain(panel.finding) == RIVER
 
 
-def test_what_a_visitor_chose(encoder, made):
+def test_a_visitors_choices_are_in_the_data(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
     assert asked.live.data == panel.live.data | {
@@ -362,7 +363,7 @@ def test_size_of_the_first_pair(made):
 
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "jam"])
-def test_a_panel_is_whole(made, word):
+def test_a_panel_is_complete(made, word):
     pair, panel = made(word)
     assert [*panel.tables] == ["words", "heads", "curves", "places"]
     assert len(panel.tables["heads"]) == 72 * sum(map(len, pair.words))
@@ -382,7 +383,7 @@ def test_whole_numbers_round_as_printed():
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [32, 61])
 def test_size_of_a_large_encoder(tmp_path, words):
-    """24 layers of 16 heads, each word of one piece: beyond 32 words a sentence shows those that were run."""
+    """24 layers of 16 heads, and words of one piece. A sentence of over 32 words shows only the words that were run."""
     family = FAMILIES["BERT"]
     shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
     large = replace(family, settings={**family.settings, **shape})

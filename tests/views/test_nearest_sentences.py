@@ -1,4 +1,4 @@
-"""The labelled sentences nearest to a word: three, their senses, and how many more are as near."""
+"""Test the three labelled sentences nearest to a word, their senses, and how many more are equally near."""
 
 import pandas as pd
 import pytest
@@ -30,5 +30,5 @@ def test_three_sentences_with_their_word_underlined(encoder):
         ((0.9, 0.8, 1.1e-4, 0.0, 0.0), ""),
     ],
 )
-def test_how_many_are_as_near(cosines, more):
+def test_how_many_more_are_equally_near(cosines, more):
     assert senses_of("now", ranked(*cosines, senses=["river"] * 5)) == f"Nearest now: all three of river{more}."

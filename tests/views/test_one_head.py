@@ -1,4 +1,4 @@
-"""One head in A and in B: each with its own map on one colour scale, and their difference."""
+"""Test one head's maps of A and B, which share a colour scale, and the sentences about them."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ def placed(sides):
 
 
 def specs(panel):
-    """Each sentence's part of the picture of both maps, complete."""
+    """Return a complete spec for each sentence, from the picture of both maps."""
     whole = panel.picture(Look())
     both = whole.pop("hconcat")
     return {name: {**whole, **part} for name, part in zip("AB", both, strict=True)}
@@ -33,7 +33,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """A's and B's maps; B's weights are smaller, which a shared scale must show."""
+    """Make the maps of A and B. B's weights are halved, which a shared scale must show."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
@@ -44,7 +44,7 @@ def charts(placed, maps):
 
 
 @pytest.mark.parametrize("sentence", ["A", "B"])
-def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sentence):
+def test_both_maps_share_one_colour_scale(charts, maps, sentence):
     largest = max(float(words.matrix.max()) for words in maps.values())
     matrix = maps[sentence].matrix
     cells = [item for item in drawn(charts[sentence], "rect") if "value" in item.get("description", "")]
@@ -55,7 +55,7 @@ def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sen
 
 
 def two_maps(**n):
-    """A map of each sentence with so many words; A's has one long word."""
+    """Make one map per sentence with this number of words; A's map has one long word."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -65,18 +65,18 @@ def two_maps(**n):
     return specs(head_maps(dict.fromkeys("AB", word), views, HEAD, "scratch")).values()
 
 
-def whole_width(spec):
+def svg_width(spec):
     return re.search(r'width="(\d+)"', vegalite_to_svg(spec))[1]
 
 
 def test_cells_of_one_size_for_unequal_sentences():
-    """In a narrow window, pictures of equal width shrink by the same factor."""
+    """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
         assert len(cells) == n * n
         assert {(round(item["width"], 3), round(item["height"], 3)) for item in cells} == {(10.0, 10.0)}
-    assert whole_width(a) == whole_width(b)
+    assert svg_width(a) == svg_width(b)
 
 
 def test_one_scale_for_long_unequal_sentences():

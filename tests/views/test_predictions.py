@@ -26,7 +26,7 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """We sat. "sat" leads; the full stop, whose effect is larger, doesn't."""
+    """In "We sat ." the word "sat" leads, although the full stop has a larger effect."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
@@ -50,8 +50,8 @@ def test_the_word_that_moves_the_answer_most(found):
 
 def test_small_changes_have_a_pale_tint(found):
     words = predictions.words({asked(): replace(found, number=-8.0)}).live.data["rows"][0]["words"]
-    assert [word["depth"] for word in words] == [2, -38, -50]  # of 0.8
-    assert words[0]["number"] == ""  # under 5 % of it
+    assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8
+    assert words[0]["number"] == ""  # under 5 % of 0.8
 
 
 def test_a_margin_before_and_after(found):

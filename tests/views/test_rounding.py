@@ -16,7 +16,7 @@ EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
     ("precision", "columns", "effect", "both"),
     [
         ("float32", {}, [0.007, -0.0059, 0.0001], [0.006, -0.0259, 0.0001]),
-        ("bfloat16", {}, [0.007, 0, 0], [0, -0.0259, 0]),  # two effects, twice the noise
+        ("bfloat16", {}, [0.007, 0, 0], [0, -0.0259, 0]),  # a difference of two effects has twice the noise
         ("bfloat16", {"columns": {"effect": 0.4}}, [0.007, -0.0059, 0], [0.006, -0.0259, 0.0001]),
     ],
 )
@@ -35,8 +35,8 @@ def test_effects_under_the_noise_are_0(precision, columns, effect, both):
     ],
 )
 def test_the_heads_under_the_noise_are_counted(measure, precision, columns, bound, hidden):
-    _, said = noise_floor(EFFECTS, measure, precision, **columns)
-    assert said == (
+    _, note = noise_floor(EFFECTS, measure, precision, **columns)
+    assert note == (
         f"In {precision} rounding alone moves this by up to {bound}: {hidden} of 3 heads lie under that and are drawn as 0."
     )
 
@@ -47,4 +47,4 @@ def test_noise_bounds_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
-    assert NOISE[precision] / 10 < moved < NOISE[precision]  # measured between processors: .2 to .5
+    assert NOISE[precision] / 10 < moved < NOISE[precision]  # on different processors: 0.2 to 0.5 of the bound

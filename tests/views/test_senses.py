@@ -1,4 +1,4 @@
-"""The panels of Senses: their order, their words at each branch, and every number the report's to the printed digit."""
+"""Test the panels of Senses: their order, their sentences at each branch, and that they print the report's numbers."""
 
 import math
 import re
@@ -45,10 +45,10 @@ def panels(encoder, report, separated, other):
     return {panel.name: panel for panel in (*hidden, *senses.separation_panels(separated, HEAD))}
 
 
-def changed(report, **told):
-    """The report with other accuracies and agreements, each with an interval of .03 to either side."""
+def changed(report, **values):
+    """Return the report with these accuracies and agreements, each with an interval of ±0.03."""
     accuracy, agreement = report.accuracy.copy(), report.agreement.copy()
-    for name, value in told.items():
+    for name, value in values.items():
         for table, column, key in ((accuracy, "accuracy", "what"), (agreement, "agreement", "way")):
             rows = table[key] == name.replace("_", " ")
             table.loc[rows, [column, "low", "high"]] = value, value - 0.03, value + 0.03
@@ -60,22 +60,22 @@ def share(value, places=0):
 
 
 def printed(panel):
-    """The texts that a picture draws."""
+    """Return the texts that a picture draws."""
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
 def test_sum_of_heads_for_each_encoder(report, other):
-    said = []
+    sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
-        said.append((heads, largest))
+        sums.append((heads, largest))
         method = senses.heads(own, HEAD).method
         assert f"add up to {share(heads)} of the distance" in method and f"at once it is {share(largest)}." in method
-    assert np.round(said, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # 30 % short on one, 57 % on the other
+    assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_made_up_pairs_are_those_of_the_benchmarks():
+def test_numbers_of_made_up_pairs_equal_the_benchmarks():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
@@ -95,18 +95,18 @@ def test_a_sentences_row_has_its_shares(panels, report):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("values", "expected"),
     [
         ({"the_word_alone": 0.83}, "rarely needed, and not enough either: without it 77"),
         ({"the_word_hidden": 0.7}, "needed and usually enough: without it 70"),
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: without it 70"),
         ({"the_word_alone": 0.59}, "No single word is enough: the most telling one alone tells the sense in 59 of 100 "),
         ({"as_it_is": 0.52}, "Even all words together tell the sense in only 52 of 100 sentences."),
-        ({"as_it_is": 0.53}, "Even all words together tell the sense in only 53 of 100 sentences."),  # from .5 on
+        ({"as_it_is": 0.53}, "Even all words together tell the sense in only 53 of 100 sentences."),  # its interval begins at 0.5
     ],
 )  # fmt: skip
-def test_one_word_at_each_branch(report, told, said):
-    assert said in senses.one_word({"this": changed(report, **told)}).finding
+def test_one_word_at_each_branch(report, values, expected):
+    assert expected in senses.one_word({"this": changed(report, **values)}).finding
 
 
 def test_notes_on_few_words(report):
@@ -117,7 +117,7 @@ def test_notes_on_few_words(report):
     assert "over the sentences of one word." in senses.one_word({"": one}).note
 
 
-def test_attention_without_made_up_pairs_with_luck_and_unknown(report):
+def test_attention_by_luck_or_unknown(report):
     assert senses.attention(report).finding == "The most attended word is the most telling one in 35 of 100 sentences."
     lucky = senses.attention(changed(report, most_attended=0.12))
     assert lucky.finding.endswith("in 12 of 100 sentences, no more often than luck.")
@@ -132,7 +132,9 @@ def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
     assert panel.finding == f'Hide "{first["first"]}", and {moved}'
     assert "takes 300 labelled sentences to tell; there are 24" in panel.note
-    assert any(word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"])  # from 5 % on
+    assert any(
+        word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"]
+    )  # 5 % and more are printed
 
 
 def test_random_moves_name_nothing(encoder, report):
@@ -147,7 +149,7 @@ def test_random_moves_name_nothing(encoder, report):
     assert senses.heads(lot, HEAD).finding == "No head alone surely moves the word toward its other senses."
 
 
-def test_heads_that_only_add(separated):
+def test_heads_on_which_attention_adds_something(separated):
     heads = separated.heads.assign(adds_high=separated.heads["adds_high"].abs())
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
@@ -182,7 +184,7 @@ def test_a_scans_sources_and_means(encoder):
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
-    long = table.assign(sentence=table["sentence"] + " and on" * 300)  # of an encoder that reads longer texts
+    long = table.assign(sentence=table["sentence"] + " and on" * 300)  # some encoders read longer texts
     assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
     many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
     assert scanned.sources(encoder, many).note.startswith("The 24 most frequent of 25 words. A move is")

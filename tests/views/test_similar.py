@@ -1,4 +1,4 @@
-"""Test the panel of two texts: its sentences on the cosine, its parts and hidden words at each branch, and its picture."""
+"""Test the panel of two texts: its sentences about cosine, parts and hidden words at each branch, and its picture."""
 
 import math
 from collections import Counter
@@ -74,7 +74,7 @@ def test_no_closer_than_unrelated_texts(sides, parts):
     panel = put_together(*sides, low, parts, MANY)
     assert "above 84.7 % of" in panel.alt.replace("\u00a0", " ")
     assert panel.finding == "These two are no closer than unrelated texts are."
-    edge = UnrelatedPairs(pd.DataFrame({"cosine": [0.0] * 19 + [0.9]}))  # above 95 % of them
+    edge = UnrelatedPairs(pd.DataFrame({"cosine": [0.0] * 19 + [0.9]}))  # 0.6 is above 95 % of these
     assert "the cosine falls by" in put_together(*sides, COSINES, parts, edge).finding
 
 

@@ -1,4 +1,4 @@
-"""Test the panels of Two encoders: the word and the heads that differ most, and chance, beside the compared numbers."""
+"""Test the panels of Two encoders: the word and the heads that differ most, and the comparison with chance."""
 
 import math
 from dataclasses import replace
@@ -72,7 +72,7 @@ def test_the_map_of_differences_names_another_word():
     ]
 
 
-def test_the_other_way_round_is_less():
+def test_swapped_encoders_give_less_weight():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
     assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
@@ -107,7 +107,7 @@ def test_a_long_sentence_has_bars_for_its_largest_differences():
     assert texts(row.picture(Look(width=600)), "axis-label") == [f"w{i}" for i in range(20) if not 5 < i < 14]
 
 
-def test_the_same_weights_twice_have_no_word_that_differs():
+def test_equal_weights_have_no_word_that_differs():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
     assert row.finding == "Every word looks at the same words in both." and row.note.startswith("One of the two")
     assert difference.finding == "No other word differs." and not difference.note
@@ -143,7 +143,7 @@ def test_heads_over_many_sentences():
         ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads'; by chance 0."),
     ],
 )
-def test_heads_beside_chance(nearer, by_chance, finding):
+def test_heads_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
@@ -175,7 +175,7 @@ def test_one_text_or_one_head():
 def test_pairs_of_words_whose_parts_differ_most(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
-    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last are special tokens
+    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last row and column: special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
     panel = two_encoders.similarity(*sides, NAMES)
     assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
