@@ -84,7 +84,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
             weights = max(float((encoding.weights(i) - own[i]).abs().max()) for i in range(encoder.n_layers))
             yield _most(f"weights beside eager, {n} tokens", weights, WEIGHTS)
             states = float((encoding.hidden - on_cpu.encode(sentence).hidden).abs().max())
-            yield _most(f"hidden states beside the CPU's, {n} tokens", states, STATES)
+            yield _most(f"largest difference from the CPU: hidden states, {n} tokens", states, STATES)
     finally:
         torch.set_float32_matmul_precision(precision)
 
@@ -107,7 +107,7 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Remove each head, and compare the effect on the first example's word with the effect on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
-    yield _most("removed heads beside the CPU's", float((ours - theirs).abs().max()), SHARES)
+    yield _most("largest difference from the CPU: effects of removed heads", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -115,7 +115,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     for what in ("share", "by_head"):
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
-        yield _most(f"hidden words beside the CPU's, {what.replace('_', ' ')}", apart, SHARES)
+        yield _most(f"largest difference from the CPU: one pair, {what.replace('_', ' ')}", apart, SHARES)
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -128,13 +128,15 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     ours, theirs = (hidden_words(each, read) for each in (encoder, on_cpu))
     for what in ("words", "heads"):
         apart = (getattr(ours, what)["share"] - getattr(theirs, what)["share"]).abs().max()
-        yield _most(f"{what} over {len(read)} labelled sentences beside the CPU's", float(apart), SHARES)
+        yield _most(
+            f"largest difference from the CPU: {what} over {len(read)} labelled sentences", float(apart), SHARES
+        )
     counts = (each.noise.set_index("share") for each in (ours, theirs))
     apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
-    yield _most("sentences that go toward or away, beside the CPU's", apart, BORDERLINE)
+    yield _most("largest difference from the CPU: number of sentences that move", apart, BORDERLINE)
     if plan.words >= len(set(labelled_sentences()["word"])):
         found = [f"{each.level.level:.2f}" for each in (ours, theirs)]
-        yield Check("noise level, beside the CPU's", " and ".join(found), "equal", found[0] == found[1])
+        yield Check("noise level here and on the CPU", " and ".join(found), "equal", found[0] == found[1])
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:

@@ -116,7 +116,7 @@ def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Ask about a class of the text, or of the text with each second text of `pairs`."""
+    """Ask about the text's class, once for each second text in `pairs` (None: no second text)."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]

@@ -308,7 +308,7 @@ def hidden_heads(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> Tensor:
-    """Hide one word in each head alone, and return the share of a way that another word moves: (n_layers, n_heads).
+    """Hide `word` in one head at a time, and return how far `first` then moves, as a share of `way`: (n_layers, n_heads).
 
     first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
     progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. Limit: shares of single heads needn't add up to the share
@@ -359,7 +359,7 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return how far hiding one word of a pair in each head alone moves the chosen word of that side.
+    """Hide one word of A or B in one head at a time, and return how far each head moves the chosen word.
 
     side: 0 for A, 1 for B. at: the word's number in `pair.words[side]`. exact=False: take the pair's shares by gradient and run
     nothing. exact=True: run each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be hidden

@@ -172,7 +172,7 @@ def weights_digest(folder: Path) -> str:
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return the sha256 of the configuration: config.json's values without NOTES, the files in DECIDING and the modules' files.
+    """Return the sha256 of the configuration: the files in DECIDING, the modules' files, and config.json's values except NOTES.
 
     files: the folder's `file_digests`. Saving a model again may change the digest, by new keys or another tokeniser layout.
     """

@@ -48,10 +48,10 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
     """Follow word `start` to word `stop` (from 1, start < stop) through a plain recurrence, a gated one, and attention.
 
     One row per network and word: network, step, word, gradient, share.
-    gradient: the factor by which a small change of the first word's vector grows or shrinks up to that word's state (Frobenius
-    norm of the Jacobian over the square root of the width).
-    share: the first word's part of the state. Each word is left out in turn to find its contribution; the first word's
-    contribution is divided by the sum of all.
+    gradient: how much a small change of word `start`'s vector has grown or shrunk when it reaches the state of the row's word
+    (Frobenius norm of the Jacobian, divided by the square root of the width).
+    share: word `start`'s part of that state. Each word is left out in turn to find its contribution; the contribution of word
+    `start` is divided by the sum of all contributions.
     For attention the "state" of a word is its context vector; every word attends to the whole sentence.
     """
     source = start - 1

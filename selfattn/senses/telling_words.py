@@ -299,7 +299,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of row i's sense over the rows `among`, and the mean of the other senses' means: (d_model,) each."""
+    """Return, from the rows that `among` selects, the mean of row i's sense and the mean of the other senses' means: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -309,7 +309,7 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """Return 1 for the first of the largest numbers in each line, else 0; NaN stays NaN: (k, m)."""
+    """Return a (k, m) array: 1 at each row's largest number (the first, if several are equal), else 0. NaN stays NaN."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 

@@ -220,7 +220,7 @@ def test_heads_are_folded_until_they_are_opened(open_way):
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
     most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
-    expected = f'"river" hidden in one head alone: at most {most}'
+    expected = f'"river" hidden in one head alone: the largest move is {most}'
     expect(summary).to_have_text(f"Through which heads?{expected}")
     expect(cell).to_be_hidden()
     summary.focus()

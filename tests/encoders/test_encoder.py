@@ -40,7 +40,9 @@ def test_bank_looks_at_river(encoder):
 def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
-    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head, but no row of all heads
+    monkeypatch.setattr(
+        "selfattn.encoders.encoding.BLOCK", 25
+    )  # room for two rows of one head, but not for one row of every head
     wanted = whole.weights[:, rows or slice(None)]
     assert torch.allclose(encoding.weights(2, rows=rows), wanted, atol=2e-6)
     assert torch.allclose(encoding.weights(2, 7, rows), wanted[7], atol=2e-6)

@@ -237,7 +237,7 @@ function tokenRow(view, side, row, beside) {
 
 /** The row shared by the tokens that have no row of their own. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
-  const tip = (i, own) => `weights ${fine} together, weight × value ${own}`;
+  const tip = (i, own) => `sum of the weights ${fine}, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
   return element("div", { class: "row", role: "row" }, [
     element("div", { class: "token small", role: "rowheader" }, text),

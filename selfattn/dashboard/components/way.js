@@ -311,7 +311,7 @@ function headsPart(view) {
     const noise = small ? ": noise" : level === null ? "" : ` (noise: ${percent(level)})`;
     const gap = view.data.way?.between === "senses" ? "gap" : "way";
     const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
-    return `${view.text(side, at)} hidden in one head alone: at most ${percent(values[head])} of the ${gap}, in ${name}${noise}`;
+    return `${view.text(side, at)} hidden in one head alone: the largest move is ${percent(values[head])} of the ${gap}, in ${name}${noise}`;
   }
 
   function paint() {
