@@ -299,7 +299,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, from the rows that `among` selects, the mean of row i's sense and the mean of the other senses' means: (d_model,) each."""
+    """Return the mean of row i's sense, and the mean of the other senses' means, in the rows `among` selects: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
