@@ -21,7 +21,7 @@ class OutOfMemory(TextError):
 
 
 class NotRecomputable(RuntimeError):
-    """The kernel can't recompute the encoder's attention: only the weights that the model returns can be shown. The message says why."""
+    """The kernel can't recompute this encoder: only the weights that the model returns can be shown. The message says why."""
 
 
 @contextmanager
