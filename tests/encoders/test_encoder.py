@@ -135,6 +135,13 @@ def test_tokens_without_a_vector_are_refused_before_the_pass(tmp_path, change, t
     assert encoder.encode("bank", pad_to=9).hidden.isfinite().all()
 
 
+@pytest.mark.parametrize("stated", [0, -1])
+def test_a_limit_of_the_configuration_that_is_not_positive_does_not_count(tmp_path, stated):
+    family = FAMILIES["ModernBERT"]
+    settings = {**family.settings, "max_position_embeddings": stated}
+    assert load_encoder(str(save_tiny(replace(family, settings=settings), tmp_path / "tiny"))).max_tokens == 64
+
+
 def test_padding_works_without_a_vector_for_the_padding_token(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
