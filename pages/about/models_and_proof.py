@@ -76,8 +76,8 @@ st.markdown("**What is loaded**")
 st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
-    "Where torch finds a GPU, it is chosen. On an NVIDIA H200 (2026-11-26) hidden states and effects differed from the CPU's by at "
-    "most 0.00001; `make gpu-check` compares them on yours. "
+    "Where torch finds a GPU, it is chosen. On an NVIDIA H200 (2026-11-26) hidden states and effects differed from the "
+    "CPU's by at most 0.00001; `make gpu-check` compares them on yours. "
     "Which model types open, each measured, with its errors: docs/support.md."
 )
 
