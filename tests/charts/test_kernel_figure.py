@@ -118,11 +118,12 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
     assert overlapping == []
 
 
-def test_two_dimensions_are_printed_as_numbers():
-    data = VARIANTS["2 dimensions"]
-    texts = texts_of(kernel_figure(data, LIGHT))
+@pytest.mark.parametrize("few, printed", [(4, 2), (2, 2), (1, 0)])
+def test_few_dimensions_are_printed_as_numbers(few, printed, monkeypatch):
+    monkeypatch.setattr("selfattn.charts.kernel_figure.FEW", few)
+    texts = texts_of(kernel_figure(VARIANTS["2 dimensions"], LIGHT))
     number = re.compile(r"−?\d+\.\d{4}")
-    assert sum(bool(number.fullmatch(text)) for text in texts) == 2  # both numbers of the query
+    assert sum(bool(number.fullmatch(text)) for text in texts) == printed  # the two numbers of the query
 
 
 def test_no_strips_in_a_narrow_picture():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn.senses import random_twin, separation
+from selfattn.senses import nearest_centroid, random_twin, separation
 from selfattn.senses.nearest_centroid import (
     beyond_baselines,
     centroid_cosines,
@@ -169,6 +169,15 @@ def test_shuffled_labels_equal_one_run_per_shuffle():
     ]
     assert torch.allclose(together, torch.stack(one_by_one, dim=1))
     assert together.std(dim=1).min() > 0
+
+
+def test_each_word_keeps_the_seed_of_its_shuffles(encoder, labelled, monkeypatch):
+    """With other seeds, the p-values of stored reports would change."""
+    seeds, one_word = [], nearest_centroid._one_word
+    keep = lambda model, rows, n, seed: (seeds.append(seed), one_word(model, rows, n, seed))[1]  # noqa: E731
+    monkeypatch.setattr(nearest_centroid, "_one_word", keep)
+    separation(encoder, labelled, shuffles=1, floor=False)
+    assert seeds == list(range(1, labelled["word"].nunique() + 1))
 
 
 def test_the_default_is_1000_shuffles(encoder_of):
