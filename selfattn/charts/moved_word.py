@@ -17,6 +17,7 @@ NARROW, GAP = 760, 48  # pixels: a narrower picture has one column; between two 
 TEXT, SMALL = 13.5, 12  # pixels of letters
 WORD, LONG_WORD = 25, 19  # pixels of letters: in short sentences, in long ones
 RADIUS, LABEL_RISE = 9.5, 17  # pixels: of A's and B's dots; of their labels above the lane
+HILL = 70  # pixels: the height of the higher hill
 SHARES = 10_000  # shares are integers, in units of 1/10,000
 NBSP = "\u00a0"
 
@@ -243,9 +244,10 @@ class Scale:
 
 
 def scale_of(shown: Shown, left: float, right: float) -> Scale:
-    """A scale that holds both ends, every dot, and A and B with and without their hidden words."""
+    """A scale that holds both ends, all dots and hills, and A and B with and without their hidden words."""
     way = shown.data["way"]
     every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
+    every += [at for hill in way["hills"] for at, _ in hill]
     every += [moved for side in (0, 1) if (moved := without(shown, side)) is not None]
     return Scale(min(every), max(every), left, right)
 
@@ -267,9 +269,13 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     rise = [max(own.y for own in lane) - LABEL_RISE for lane in labels]
     lanes = [y + 24 + (max(rise) if apart else rise[0])]
     lanes.append(lanes[0] if apart else lanes[0] + 46 + rise[1])
-    base = lanes[1] + 36
+    base = lanes[1] + 36 + (HILL if any(data["hills"]) else 0)
     if data["between"] == "senses":
         _divider(sheet, data, place(0.5), y - 12, base, width)
+    for side, points in enumerate(data["hills"]):
+        ridge = [(place(at), base - HILL * high) for at, high in points]
+        sheet.area(ridge, base, theme.sentence("AB"[side]), 0.16, what=f"hill {side}")
+        sheet.path(ridge, theme.sentence("AB"[side]), 1, what="hill")
     for side in (0, 1):
         moving(sheet, shown, side, place, lanes[side], labels[side])
     for side, dots in enumerate(data["dots"]):

@@ -78,7 +78,8 @@ def test_every_share_is_written(open_way, name):
         assert labels == [f"{each['text']}: {share}" for each, share in zip(others, written)]
         above = page.locator("svg.line .much").nth(i).text_content()
         if above:
-            assert above == next(percent(each["share"]) for each in others if each["at"] == side["leader"])
+            share = next(each["share"] for each in others if each["at"] == side["leader"])
+            assert above == percent(share) + (", noise" if share < (data["way"]["level"] or 0) else "")
         shown = set(side["named"] or [side["leader"]]) - ({side["leader"]} if above else set())
         beneath = page.locator(f".sentence.{'ab'[i]} .number:not(:empty)").all_text_contents()
         assert beneath == [
@@ -91,7 +92,7 @@ def test_every_share_is_written(open_way, name):
 def test_a_share_is_shown_on_its_arrow_or_under_its_word(open_way):
     page = open_way(VARIANTS["bank"], 1100)
     above, beneath = page.locator("svg.line .much"), page.locator(".number:not(:empty)")
-    expect(above).to_have_text([percent(0.436), percent(0.199)])
+    expect(above).to_have_text([percent(0.436), f"{percent(0.199)}, noise"])
     expect(beneath).to_have_count(0)
     word(page, "sat").click()  # now the arrow shows the share of "sat"
     expect(beneath).to_have_text([percent(0.436)])
@@ -105,16 +106,38 @@ def test_the_finding_has_the_colours_of_the_pictures(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
-        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side a", "riverside"], ["side b", "finance"],
+        ["telling", '"river"'], ["side a", '"bank"'], ["share", "44\u00a0%"], ["side b", "finance"],
     ]  # fmt: skip
     page = open_way(VARIANTS["star"])
     assert page.locator(".finding span").count() == 0
 
 
-def test_the_text_beyond_has_its_link(open_way):
+def test_the_text_beyond_has_its_link_and_bars(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
-    expect(page.locator(".beyond")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
+    expect(page.locator(".beyond p")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
+    said = [part for bar in beyond["bars"] for part in (f"{percent(bar['value'])} {bar['label']}", "")]
+    expect(page.locator(".rates > *")).to_have_text([*said, f"{percent(0.5)} guessing"])
+    whole, *lengths = (
+        page.locator(each).evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
+        for each in (".whole", ".filled")
+    )
+    assert [length / wide for length, wide in zip(lengths[0], whole)] == pytest.approx([0.92, 0.77], abs=0.005)
+    place = "all => all.map(each => each.offsetLeft / each.parentNode.clientWidth)"
+    assert page.locator(".tick").evaluate_all(place) == pytest.approx([0.5, 0.5], abs=0.01)
+
+
+def test_hills_have_the_heights_of_the_data(open_way):
+    page = open_way(VARIANTS["bank"])
+    high, low = page.locator(".ridge").evaluate_all("all => all.map(each => each.getBBox().height)")
+    assert low / high == pytest.approx(0.8, abs=0.01)
+    bracket = page.locator(".bracket").evaluate("each => [each.getBBox().x, each.getBBox().width]")
+    ridges = page.locator(".ridge").evaluate_all(
+        "all => all.map(each => [each.getBBox().x, each.getBBox().x + each.getBBox().width])"
+    )
+    for ridge, hill in zip(ridges, VARIANTS["bank"]["way"]["hills"], strict=True):
+        assert [(x - bracket[0]) / bracket[1] for x in ridge] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
+    assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
 def test_every_effect_and_weight_is_written(open_way):
@@ -200,7 +223,7 @@ def test_a_click_hides_and_a_second_shows(open_way):
 def test_a_hidden_word_is_named_under_the_sentences(open_way):
     page = open_way(VARIANTS["bank"])
     state = page.locator(".hint")
-    expect(state).to_have_text('Click any word to hide it. An arc leads from a word that moves "bank".')
+    expect(state).to_have_text("Click any word to hide it.")
     word(page, "river").click()
     word(page, "loan", 1).click()
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
@@ -219,7 +242,7 @@ def test_heads_are_folded_until_they_are_opened(open_way):
     summary, cell = page.locator("summary"), page.locator(".cell").first
     effects = row(data["sides"][0]["exact"]["6"], 10000)
     layer, head = divmod(effects.index(max(effects)), 12)
-    most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise: {percent(0.06)})"
+    most = f"{percent(max(effects))} of the gap, in layer {layer}, head {head} (noise of one head: {percent(0.06)})"
     expected = f'"river" hidden in one head alone: the largest move is {most}'
     expect(summary).to_have_text(f"Through which heads?{expected}")
     expect(cell).to_be_hidden()
@@ -343,7 +366,7 @@ def test_guess_shows_nothing_until_a_click(open_way):
     assert page.evaluate("sent") == [["guess", [0, 4]]]
     page.evaluate("data => { show(data); }", VARIANTS["guessed"])
     expect(page.locator(".number:not(:empty)")).to_have_text([f"your guess: {percent(0.16)}"])
-    expect(page.locator("svg.line .much")).to_have_text([percent(0.436), percent(0.199)])
+    expect(page.locator("svg.line .much")).to_have_text([percent(0.436), f"{percent(0.199)}, noise"])
     expect(page.locator(".arc")).to_have_count(1)
     assert focused(page) == "word 0 4"
 
@@ -369,7 +392,7 @@ def test_the_first_screen_ends_with_the_folded_heads(open_way):
 def test_a_share_that_is_printed_like_the_level_has_a_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
     expect(open_way(data, 328).locator(".sentence.b .number:not(:empty)")).to_have_text("21.0\u00a0%, noise")
-    expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
+    expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%, noise")
 
 
 def test_arcs_stay_within_a_line(open_way):
