@@ -286,10 +286,16 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
             )
     sheet.rule(0, base, width, base, theme.grid, 1.5)
     y = ends(sheet, data, place, base, width)
-    if not data["level"]:
-        return y
-    said = wrapped(f"Grey bands: a move under {percent(data['level'])} may be noise.", width, SMALL)
-    return sheet.lines(0, y + 26, said, SMALL, theme.muted) - 12
+    lines = wrapped(" ".join(_key(shown)), width, SMALL)
+    return sheet.lines(0, y + 26, lines, SMALL, theme.muted) - 12 if _key(shown) else y
+
+
+def _key(shown: Shown) -> list[str]:
+    """The sentences that explain the dots and the grey bands."""
+    data = shown.data["way"]
+    counts = " and ".join(f"{end['count']} of {end['label']}" for end in data["ends"] if end["count"])
+    dots = [f'Each dot: "{shown.data["word"]}" in another labelled sentence, {counts}.'] if counts else []
+    return dots + ([f"Noise: moves of up to {percent(data['level'])} could be chance."] if data["level"] else [])
 
 
 @dataclass(frozen=True)
@@ -375,22 +381,13 @@ def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> f
     """Label the line's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
     theme, y = sheet.theme, base + 16
     left, right = place(0), place(1)
-    lines = 1
     for side, (x, end) in enumerate(zip((left, right), data["ends"])):
-        hue = theme.sentence("AB"[side])
         sheet.rule(x, base - 4, x, y, theme.muted, 1.5)
-        texts = [(end["label"], TEXT, hue)]
-        if end["count"]:
-            mean, each = f"mean of {end['count']} other sentences,", "a dot each"
-            parts = [f"{mean} {each}"] if width >= NARROW else [mean, each]
-            texts += [(part, SMALL - 0.5, theme.muted) for part in parts]
-        for n, (text, size, color) in enumerate(texts):
-            half = text_width(text, size, not n) / 2
-            middle = max(half, min(x, width - half))
-            sheet.text(middle, y + 18 + 17 * n, text, size, color, align="center", bold=not n)
-        lines = max(lines, len(texts))
+        half = text_width(end["label"], TEXT, True) / 2
+        middle = max(half, min(x, width - half))
+        sheet.text(middle, y + 18, end["label"], TEXT, theme.sentence("AB"[side]), align="center", bold=True)
     middle, half = (left + right) / 2, text_width(f"100{NBSP}%", SMALL) / 2 + 6
     sheet.rule(left, y, middle - half, y, theme.muted)
     sheet.rule(middle + half, y, right, y, theme.muted)
     sheet.text(middle, y + 4, f"100{NBSP}%", SMALL, theme.muted, align="center")
-    return y + 18 + 17 * (lines - 1)
+    return y + 18

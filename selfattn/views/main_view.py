@@ -218,9 +218,9 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses and pair.senses[0] != pair.senses[1]:
-        moves = f"moves {_percent(share)} of the gap toward {pair.senses[1 - side]}"
+        moves = f"moves {_percent(share)} of the distance between its senses, toward {pair.senses[1 - side]}"
     elif pair.senses:
-        moves = f"moves {_percent(share)} of the gap toward its other senses"
+        moves = f"moves {_percent(share)} of the distance to its other senses"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -280,7 +280,7 @@ def _none_in_the_other(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Say what the gap is, and to which sense the chosen word then lies nearer."""
+    """Say to which sense the chosen word then lies nearer."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],
@@ -288,11 +288,10 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
         (pair.senses[side], pair.senses[1 - side]),
     )
     other = "other senses" if own == other else other
-    gap = f"The gap is the distance from the average {own} to the average {other}."
     if place + share > 0.5:
-        return f"It ends nearer to {other}. {gap}"
-    start = ", since it starts beyond the average" if share > 0.5 else ""
-    return f"It stays nearer to {own}{start}. {gap}"
+        return f"It ends nearer to {other}."
+    start = ", since it starts far on that side" if share > 0.5 else ""
+    return f"It stays nearer to {own}{start}."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
@@ -322,7 +321,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     return {
-        "text": f"Beyond these two: how often this encoder finds the right sense in {n} sentences of {words} ambiguous words.",
+        "text": f"Beyond these two: how often this encoder finds the right sense, in {n} sentences of {words} ambiguous words.",
         "bars": [
             {"label": label, "value": round(float(own[what]), 4)}
             for label, what in (("as they are", "as it is"), ("without the most telling word", "the word hidden"))

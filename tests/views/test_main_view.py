@@ -25,7 +25,7 @@ from selfattn.views.way_data import hills_of, whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the gap toward finance.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the distance between its senses, toward finance.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -113,7 +113,7 @@ def test_a_share_at_the_level_is_named(made, reports):
     for share, expected in (
         (
             torch.tensor(level),
-            'Hide "cameras", and "star" moves 21 % of the gap toward distant sun.',
+            'Hide "cameras", and "star" moves 21 % of the distance between its senses, toward distant sun.',
         ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
@@ -263,12 +263,11 @@ def test_each_word_that_moves_forward_has_its_chance(made, reports):
 
 def test_texts_below_and_beyond_the_figure(made, reports):
     _, panel = made("bank")
-    gap = "The gap is the distance from the average riverside to the average finance."
     other = 'In B no word moves "bank" further than noise.'
-    assert panel.live.data["below"] == [f"It stays nearer to riverside. {gap} {other}"]
+    assert panel.live.data["below"] == [f"It stays nearer to riverside. {other}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert plain(beyond["text"]) == (
-        "Beyond these two: how often this encoder finds the right sense in 768 sentences of 32 ambiguous words."
+        "Beyond these two: how often this encoder finds the right sense, in 768 sentences of 32 ambiguous words."
     )
     rates = [("as they are", "as it is", 0.92), ("without the most telling word", "the word hidden", 0.77)]
     assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
@@ -289,7 +288,7 @@ def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
     alike = replace(pair, senses=("riverside", "riverside"))
     assert (
         plain(finding(alike, ([pair.top[0]], []), 0.21))
-        == 'Hide "river", and "bank" moves 44 % of the gap toward its other senses.'
+        == 'Hide "river", and "bank" moves 44 % of the distance to its other senses.'
     )
 
 
@@ -302,13 +301,13 @@ def test_the_sense_that_lies_nearer_after_the_move(encoder, made, reports):
             pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]), senses=senses
         )
         panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
-        return panel.live.data["below"][0].split(" The gap is ")[0]
+        return panel.live.data["below"][0].split(" In B ")[0]
 
     share = float(pair.share[0][pair.top[0]])
     assert first_below(0.5001 - share) == "It ends nearer to finance."
     assert first_below(0.4999 - share) == "It stays nearer to riverside."
     assert (
-        first_below(-0.1, 1.3) == "It stays nearer to riverside, since it starts beyond the average."
+        first_below(-0.1, 1.3) == "It stays nearer to riverside, since it starts far on that side."
     )  # a share of 57 %
     assert first_below(0.3, senses=("riverside", "riverside")) == "It ends nearer to other senses."
 

@@ -122,25 +122,19 @@ function findingPart(view) {
 /** What is true beyond this pair. */
 function beyondPart(view) {
   const node = element("div", "beyond");
+  const placed = (name, part, children) => {
+    const made = element("div", name, children);
+    made.style.setProperty("--part", part);
+    return made;
+  };
   const show = () => {
     const { text, bars = [], tick, link } = view.data.beyond;
     const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const rates = bars.flatMap(({ label, value }) => {
-      const filled = element("div", { class: "filled", style: `width: ${100 * value}%` });
-      const mark = element("div", { class: "tick", style: `left: ${100 * tick.value}%` });
-      return [
-        element("div", {}, [element("strong", {}, percent(value)), ` ${label}`]),
-        element("div", "whole", [filled, mark]),
-      ];
-    });
-    if (tick)
-      rates.push(
-        element(
-          "div",
-          { class: "below-tick", style: `margin-left: ${100 * tick.value}%` },
-          `${percent(tick.value)} ${tick.label}`,
-        ),
-      );
+    const rates = bars.flatMap(({ label, value }) => [
+      element("div", {}, [element("strong", {}, percent(value)), ` ${label}`]),
+      element("div", "whole", [placed("filled", value), placed("tick", tick.value)]),
+    ]);
+    if (tick) rates.push(placed("below-tick", tick.value, `${percent(tick.value)} ${tick.label}`));
     node.replaceChildren(element("p", {}, [text, ...more]), element("div", "rates", rates));
   };
   return { node, show };
@@ -313,17 +307,6 @@ function headsPart(view) {
     return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
 
-  /** The text of the folded figure. */
-  function most(values, side, at) {
-    const head = values.indexOf(Math.max(...values));
-    const { level } = view.data.heads;
-    const small = values[head] < level || view.share(side, at) < view.data.way?.level;
-    const noise = small ? ": noise" : level === null ? "" : ` (noise of one head: ${percent(level)})`;
-    const gap = view.data.way?.between === "senses" ? "gap" : "way";
-    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
-    return `${view.text(side, at)} hidden in one head alone: the largest move is ${percent(values[head])} of the ${gap}, in ${name}${noise}`;
-  }
-
   function paint() {
     const { sides, heads: about, way } = view.data;
     const { side, at } = view.subject;
@@ -332,7 +315,7 @@ function headsPart(view) {
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && values;
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
-    write(summary.lastChild, known ? most(values, side, at) : "");
+    write(summary.lastChild, known ? `${view.text(side, at)} hidden in each of ${layers * heads} heads alone` : "");
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));

@@ -6,6 +6,8 @@ const ROW = 66; // pixels: if A and B would overlap, B moves to another row
 const DOT = 5.5; // radius
 const HILL = 90; // pixels: the height of the higher hill
 const NAME = 26; // pixels above a hill, for its name
+const WIDE = 60; // pixels of a band that has room for a note
+const NOTE = 18; // pixels beneath a mark, for the word "noise"
 
 /** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
@@ -32,6 +34,7 @@ function sideMarks(name) {
     ]);
   return {
     band: shape("rect", { class: "band", y: -MARK, width: 1, height: 2 * MARK }),
+    noise: shape("text", { class: "note", "text-anchor": "middle", y: MARK + NOTE - 4 }),
     much: shape("text", "label much"),
     shaft: shape("rect", { class: "arrow", y: -3, width: 1, height: 6 }),
     head: shape("path", { class: "arrow", d: "M0 0 l-15 -9 v18 z" }),
@@ -90,13 +93,12 @@ function linePart(view) {
       write(names[end], label);
       assign(names[end], "class", `name ${colour(way, end)}`);
     });
-    const first = 40 + MARK;
+    const first = 46 + MARK;
     const rows = [first, apart ? first : first + ROW];
     const dots = swarm(way.dots, x);
-    const axis = rows[1] + MARK + NAME + (hills.length ? HILL : 0);
+    const axis = rows[1] + MARK + NOTE + NAME + (hills.length ? HILL : 0);
     const foot = axis + 20 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
     drawn = { x, rows, axis, foot, width, of, dots };
-    assign(svg, "height", foot + 12);
     placeNames(way);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
@@ -104,32 +106,30 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the ends' names above their hills or, without hills, above their ends, so that they don't touch. */
+  /** Place the ends' names above their hills, or else under the ruler, so that they don't touch. Set the height of the picture. */
   function placeNames({ hills }) {
-    const { x, axis, width } = drawn;
-    const tops = hills.map((points, end) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [end, 0]));
+    const { x, axis, foot, width } = drawn;
+    const highest = (points) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [null, 0]);
+    const tops = hills.map((points, end) => (points.length ? highest(points) : [end, 0]));
     const [a, b] = names.map((name) => name.offsetWidth);
-    const middle = clamp((x(tops[0][0]) + x(tops[1][0])) / 2, width - b - SPACE);
-    const lefts = [
-      Math.min(x(tops[0][0]) - a / 2, middle - a - SPACE),
-      Math.max(x(tops[1][0]) - b / 2, middle + SPACE),
-    ];
+    const [left, right] = tops.map(([place]) => x(place));
+    const middle = clamp((left + right) / 2, width - b - SPACE);
+    const lefts = [Math.min(left - a / 2, middle - a - SPACE), Math.max(right - b / 2, middle + SPACE)];
+    let bottom = foot + 10;
     names.forEach((name, end) => {
+      const high = hills[end].length ? axis - HILL * tops[end][1] - name.offsetHeight - 2 : foot + 8;
       name.style.left = `${clamp(lefts[end], width - name.offsetWidth)}px`;
-      name.style.top = `${axis - HILL * tops[end][1] - name.offsetHeight - 2}px`;
+      name.style.top = `${high}px`;
+      bottom = Math.max(bottom, high + name.offsetHeight);
     });
+    assign(svg, "height", bottom);
   }
 
-  function explained({ dots, level }) {
-    const parts = [];
-    if (dots.flat().length)
-      parts.push(
-        `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`,
-        "Each is placed without itself, so the averages lie further out than the dots.",
-      );
-    if (level !== null)
-      parts.push(`Grey: moves under ${percent(level)} go away from the other sense too often to count.`);
-    return parts.join(" ");
+  function explained({ between, level }) {
+    if (between !== "senses") return `${percent(1)}: from A to B, as they are.`;
+    const way = `${percent(1)}: the distance between the two senses' averages.`;
+    const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`;
+    return `${way}${dots}${level === null ? "" : ` Noise: moves of up to ${percent(level)} could be chance.`}`;
   }
 
   /** The colour class of an end; none (grey) if A and B have the same sense. */
@@ -150,22 +150,39 @@ function linePart(view) {
         "data-tip": text,
       });
     });
-    const gap = way.between !== "senses" ? "from A to B" : width < 720 ? "gap" : "gap between the averages";
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const ruler = `M${left} ${foot - 6} v12 m0 -6 H${right} m0 -6 v12`;
+    const start = way.between === "senses" ? 0 : left;
+    const ruler = `M${start} ${foot - 5} v10 m0 -5 h${right - left} m0 -5 v10`;
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: ruler }),
-      shape("text", { ...about, x: middle, y: foot + 5, "text-anchor": "middle" }, `${gap}: ${percent(1)}`),
+      shape(
+        "text",
+        { ...about, class: "note", x: start + (right - left) / 2, y: foot + 4, "text-anchor": "middle" },
+        percent(1),
+      ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    still.append(shape("text", { class: "halfway", x: middle, y: 12, "text-anchor": "middle" }, "halfway"));
     still.prepend(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 18 V${axis}` }),
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 0 V${axis}` }),
       ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
     );
+    still.append(...[0, 1].map((end) => nearer(way.ends[end].label, end)));
+  }
+
+  /** The text beside the border between the two ends, as long as there is room. */
+  function nearer(label, end) {
+    const { x, width } = drawn;
+    const at = x(0.5) + (end ? SPACE : -SPACE);
+    const text = shape("text", { class: "note", x: at, y: 12, "text-anchor": end ? "start" : "end" });
+    still.append(text); // to be measured
+    for (const words of [`nearer to ${label}`, label, ""]) {
+      write(text, end ? `${words} →` : `← ${words}`);
+      if (text.getComputedTextLength() <= (end ? width - at : at)) break;
+    }
+    return text;
   }
 
   /** A hill over the line, filled with a gradient. Few dots have none. */
@@ -194,6 +211,9 @@ function linePart(view) {
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
+    move(mark.noise, moved((way.level ?? 0) / 2), y);
+    const room = way.level === null ? 0 : Math.abs(moved(way.level) - from);
+    write(mark.noise, room > WIDE ? `noise: ${percent(way.level)}` : "");
     move(mark.shaft, from, y, sign * Math.max(0, length - 10));
     move(mark.head, from + sign * length, y, sign);
     move(mark.solid, hidden ? to : from, y);
@@ -207,7 +227,7 @@ function linePart(view) {
     write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
-    write(mark.much, share === null ? "" : view.printed(side, at) + (share < way.level ? ", noise" : ""));
+    write(mark.much, share === null ? "" : view.printed(side, at));
     flag(mark.much, { named });
     const label = (node, x) => ({ node, x, y });
     return [label(mark.before, from), label(mark.after, to + way.toward[side])];
