@@ -84,7 +84,7 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):
         (
             "We sat on the bank of the river.",
             "We went to the bank for a loan.",
-            "of the gap from riverside to finance.",
+            "of the distance between its senses, toward finance.",
         ),
         # The first sentence fits no sense.
         ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),

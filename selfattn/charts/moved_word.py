@@ -17,6 +17,7 @@ NARROW, GAP = 760, 48  # pixels: a narrower picture has one column; between two 
 TEXT, SMALL = 13.5, 12  # pixels of letters
 WORD, LONG_WORD = 25, 19  # pixels of letters: in short sentences, in long ones
 RADIUS, LABEL_RISE = 9.5, 17  # pixels: of A's and B's dots; of their labels above the lane
+HILL = 70  # pixels: the height of the higher hill
 SHARES = 10_000  # shares are integers, in units of 1/10,000
 NBSP = "\u00a0"
 
@@ -243,9 +244,10 @@ class Scale:
 
 
 def scale_of(shown: Shown, left: float, right: float) -> Scale:
-    """A scale that holds both ends, every dot, and A and B with and without their hidden words."""
+    """A scale that holds both ends, all dots and hills, and A and B with and without their hidden words."""
     way = shown.data["way"]
     every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
+    every += [at for hill in way["hills"] for at, _ in hill]
     every += [moved for side in (0, 1) if (moved := without(shown, side)) is not None]
     return Scale(min(every), max(every), left, right)
 
@@ -267,9 +269,13 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     rise = [max(own.y for own in lane) - LABEL_RISE for lane in labels]
     lanes = [y + 24 + (max(rise) if apart else rise[0])]
     lanes.append(lanes[0] if apart else lanes[0] + 46 + rise[1])
-    base = lanes[1] + 36
+    base = lanes[1] + 36 + (HILL if any(data["hills"]) else 0)
     if data["between"] == "senses":
         _divider(sheet, data, place(0.5), y - 12, base, width)
+    for side, points in enumerate(data["hills"]):
+        ridge = [(place(at), base - HILL * high) for at, high in points]
+        sheet.area(ridge, base, theme.sentence("AB"[side]), 0.16, what=f"hill {side}")
+        sheet.path(ridge, theme.sentence("AB"[side]), 1, what="hill")
     for side in (0, 1):
         moving(sheet, shown, side, place, lanes[side], labels[side])
     for side, dots in enumerate(data["dots"]):
@@ -280,10 +286,16 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
             )
     sheet.rule(0, base, width, base, theme.grid, 1.5)
     y = ends(sheet, data, place, base, width)
-    if not data["level"]:
-        return y
-    said = wrapped(f"Grey bands: a move under {percent(data['level'])} may be noise.", width, SMALL)
-    return sheet.lines(0, y + 26, said, SMALL, theme.muted) - 12
+    lines = wrapped(" ".join(_key(shown)), width, SMALL)
+    return sheet.lines(0, y + 26, lines, SMALL, theme.muted) - 12 if _key(shown) else y
+
+
+def _key(shown: Shown) -> list[str]:
+    """The sentences that explain the dots and the grey bands."""
+    data = shown.data["way"]
+    counts = " and ".join(f"{end['count']} of {end['label']}" for end in data["ends"] if end["count"])
+    dots = [f'Each dot: "{shown.data["word"]}" in another labelled sentence, {counts}.'] if counts else []
+    return dots + ([f"Noise: moves of up to {percent(data['level'])} could be chance."] if data["level"] else [])
 
 
 @dataclass(frozen=True)
@@ -369,22 +381,13 @@ def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> f
     """Label the line's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
     theme, y = sheet.theme, base + 16
     left, right = place(0), place(1)
-    lines = 1
     for side, (x, end) in enumerate(zip((left, right), data["ends"])):
-        hue = theme.sentence("AB"[side])
         sheet.rule(x, base - 4, x, y, theme.muted, 1.5)
-        texts = [(end["label"], TEXT, hue)]
-        if end["count"]:
-            mean, each = f"mean of {end['count']} other sentences,", "a dot each"
-            parts = [f"{mean} {each}"] if width >= NARROW else [mean, each]
-            texts += [(part, SMALL - 0.5, theme.muted) for part in parts]
-        for n, (text, size, color) in enumerate(texts):
-            half = text_width(text, size, not n) / 2
-            middle = max(half, min(x, width - half))
-            sheet.text(middle, y + 18 + 17 * n, text, size, color, align="center", bold=not n)
-        lines = max(lines, len(texts))
+        half = text_width(end["label"], TEXT, True) / 2
+        middle = max(half, min(x, width - half))
+        sheet.text(middle, y + 18, end["label"], TEXT, theme.sentence("AB"[side]), align="center", bold=True)
     middle, half = (left + right) / 2, text_width(f"100{NBSP}%", SMALL) / 2 + 6
     sheet.rule(left, y, middle - half, y, theme.muted)
     sheet.rule(middle + half, y, right, y, theme.muted)
     sheet.text(middle, y + 4, f"100{NBSP}%", SMALL, theme.muted, align="center")
-    return y + 18 + 17 * (lines - 1)
+    return y + 18

@@ -1,4 +1,4 @@
-"""Draw by pixels into one Vega-Lite chart: rectangles, images, rules, paths, points and texts, in this order."""
+"""Draw by pixels into one Vega-Lite chart: areas, rectangles, images, rules, paths, points and texts, in this order."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -18,6 +18,7 @@ class Sheet:
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
+        self._areas: list[dict[str, Any]] = []
         self._rects: list[dict[str, Any]] = []
         self._images: list[dict[str, Any]] = []
         self._rules: list[dict[str, Any]] = []
@@ -51,6 +52,13 @@ class Sheet:
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
         """A straight line."""
         self._rules.append({**_rounded({"x": x, "y": y, "x2": x2, "y2": y2}), "color": color, "width": width})
+
+    def area(self, points: Iterable[Point], base: float, color: str, opacity: float, **more: Any) -> None:
+        """Fill the area between a line through points and the y `base`."""
+        area = self._areas[-1]["area"] + 1 if self._areas else 0
+        for x, y in points:
+            place = _rounded({"x": x, "y": y, "y2": base})
+            self._areas.append({"area": area, **place, "color": color, "opacity": opacity, **more})
 
     def path(self, points: Iterable[Point], color: str, width: float, **more: Any) -> None:
         """A line through points."""
@@ -121,7 +129,9 @@ class Sheet:
             "baseline": "top",
         }
         images = marks("image", {**place, "url": nominal("url")}, "images", aspect=False, smooth=False, **whole)
-        layers = [marks("rect", {**box, **own}, "rects", cornerRadius=3), *([images] if self._images else [])]
+        below = {**place, "y2": box["y2"], "detail": nominal("area"), "fill": color, "fillOpacity": opacity}
+        layers = [marks("area", below, "areas")] if self._areas else []
+        layers += [marks("rect", {**box, **own}, "rects", cornerRadius=3), *([images] if self._images else [])]
         layers.append(marks("rule", {**box, **thick}, "rules"))
         order = {"detail": nominal("path"), "order": field("order")}
         wide = {"color": color, "size": field("width", scale=None)}  # Vega-Lite reads a line's width from "size"
@@ -130,7 +140,8 @@ class Sheet:
         shape = {"shape": nominal("shape", scale=None), "size": field("size", scale=None), **angle}
         layers.append(marks("point", {**place, **own, **shape}, "points", opacity=1))
         datasets: dict[str, Any] = {
-            "rects": self._rects, "images": self._images, "rules": self._rules, "paths": self._paths, "points": self._points,
+            "areas": self._areas, "rects": self._rects,
+            "images": self._images, "rules": self._rules, "paths": self._paths, "points": self._points,
         }  # fmt: skip
         for (align, bold), rows in self._texts.items():
             name = f"{align}_{'bold' if bold else 'plain'}"

@@ -34,13 +34,22 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
     """Draw the main view `width` pixels wide: sentences, way and heads. Below 760 pixels it has one column."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
-    for line in filter(None, [*data["below"], data["beyond"]["text"]]):
+    for line in filter(None, [*data["below"], beyond(data["beyond"])]):
         y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT, theme.muted)
     y = sentences(sheet, shown, y + 2, width)
     if data["way"]:
         y = the_way(sheet, shown, y + 32, width)
     y = _draw_heads(sheet, shown, y + 24, width)
     return sheet.drawn(width, math.ceil(y))
+
+
+def beyond(data: Data) -> str:
+    """What holds beyond the two sentences, with its numbers, as a text."""
+    rates = [
+        f"{percent(rate['value'])} {rate['label']}"
+        for rate in [*data.get("bars", ()), *filter(None, [data.get("tick")])]
+    ]
+    return f"{data['text'].removesuffix('.')}: {', '.join(rates)}." if rates else data["text"]
 
 
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:

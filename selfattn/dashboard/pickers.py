@@ -124,7 +124,12 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
         "Example", names, key=session.EXAMPLE, default=FIRST.word, on_change=_use_example, bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
-    popover = row.popover("Your own ...", icon=":material/edit:", type="secondary" if name else "primary")
+    own = "" if name else session.WORD.get() or asked.get(session.WORD, "")
+    popover = row.popover(
+        literal(f"Your own: {own}" if own else "Your own ..."),
+        icon=":material/edit:",
+        type="secondary" if name else "primary",
+    )
     popover.selectbox(
         "More examples", [each for each in EXAMPLES if each not in SHOWN], index=None, key=session.MORE,
         on_change=_use_more, placeholder="by their word",

@@ -33,7 +33,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Live, Look, Panel, Tables
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.senses.noise import ROWS
-from selfattn.senses.telling_words import ALL, CLEAR, NAMED
+from selfattn.senses.telling_words import ALL, CLEAR, GUESS, NAMED
 from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
 from selfattn.views.way_data import Line, asking, chance, line_of, way_data
 
@@ -42,7 +42,6 @@ SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
-HINT = "Click any word to hide it."
 
 
 def main_view(
@@ -123,7 +122,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(pair, named), beyond=_beyond(encoder, pair, over_many),
+        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
     )  # fmt: skip
@@ -219,9 +218,9 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses and pair.senses[0] != pair.senses[1]:
-        moves = f"moves {_percent(share)} of the gap from {pair.senses[side]} to {pair.senses[1 - side]}"
+        moves = f"moves {_percent(share)} of the distance between its senses, toward {pair.senses[1 - side]}"
     elif pair.senses:
-        moves = f"moves {_percent(share)} of the gap to its other senses"
+        moves = f"moves {_percent(share)} of the distance to its other senses"
     else:
         moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
     return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
@@ -248,20 +247,13 @@ def _below(
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
     """The lines under the finding: what a reader must know about this pair."""
-    found, name = _answer(pair, named, level), encoder.title.rsplit("/", 1)[-1]
+    found = _answer(pair, named, level)
     if not leading_words(pair):
-        return [f"Encoder {name}.", *_notes(pair)]
-    named_word = f'"{pair.words[found[0]][found[1]].label}"' if found else "it"
-    means = f'Hidden: "{_word(pair)}" can\'t attend to {named_word} in any head of {name}.'
+        return [f"Encoder {_name(encoder)}.", *_notes(pair)]
     if pair.senses is None:
-        return [means, *_notes(pair)]
-    lines = [
-        f"{_then(pair, *found)} Measured on these two sentences only."
-        if found
-        else "The clue may be spread over several words.",
-        f"{means} The gap lies between the two senses' averages.",
-        *_notes(pair),
-    ]
+        return _notes(pair)
+    first = _then(pair, *found) if found else "The clue may be spread over several words."
+    lines = [f"{first}{_none_in_the_other(pair, named)}", *_notes(pair)]
     if over_many is None and found:
         lines.append("Whether that is more than chance is not measured for this encoder yet.")
     elif over_many is not None and math.isnan(level):
@@ -274,23 +266,32 @@ def _below(
     return lines
 
 
-def _hint(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
-    """Say what a click does. If only one of the two sentences has a named word, say that the other has none."""
+def _hint(encoder: Encoder, pair: HiddenPair) -> str:
+    """Say what a click does."""
     if not leading_words(pair):
         return ""
+    return f'Click any word to hide it: "{_word(pair)}" then can\'t attend to it in any head of {_name(encoder)}.'
+
+
+def _none_in_the_other(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
+    """Say that one of the two sentences has no named word, if the other has one."""
     without = [name for name, own in zip("AB", named) if not own]
-    if pair.senses is None or len(without) != 1:
-        return HINT
-    return f'{HINT} In {without[0]} no word moves "{_word(pair)}" further than noise.'
+    return f' In {without[0]} no word moves "{_word(pair)}" further than noise.' if len(without) == 1 else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Say whether the chosen word lies nearer to its other sense when this word is hidden."""
-    place, share = pair.places[side], float(pair.share[side][at])
+    """Say to which sense the chosen word then lies nearer."""
+    assert pair.senses is not None
+    place, share, (own, other) = (
+        pair.places[side],
+        float(pair.share[side][at]),
+        (pair.senses[side], pair.senses[1 - side]),
+    )
+    other = "other senses" if own == other else other
     if place + share > 0.5:
-        return "It crosses over to the other sense."
-    start = ": it starts beyond its own sense's average" if share > 0.5 else ""
-    return f'Even so, "{_word(pair)}" doesn\'t cross over to the other sense{start}.'
+        return f"It ends nearer to {other}."
+    start = ", since it starts far on that side" if share > 0.5 else ""
+    return f"It stays nearer to {own}{start}."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
@@ -318,12 +319,14 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
             f"in {one}, between two senses in {two}.",
             "link": link,
         }
-    own = over_many.of()["accuracy"]
-    whole, without = (_percent(own[what]) for what in ("as it is", "the word hidden"))
-    words = numbers.count(over_many.words["word"].nunique())
+    own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     return {
-        "text": f"In general: in {n} labelled sentences ({words} ambiguous words) this encoder finds the right sense {whole} of "
-        f"the time; {without} when the most telling word is hidden.",
+        "text": f"Beyond these two: how often this encoder finds the right sense, in {n} sentences of {words} ambiguous words.",
+        "bars": [
+            {"label": label, "value": round(float(own[what]), 4)}
+            for label, what in (("as they are", "as it is"), ("without the most telling word", "the word hidden"))
+        ],
+        "tick": {"label": "guessing", "value": GUESS},
         "link": link,
     }
 
@@ -354,7 +357,8 @@ def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_m
         parts.append(
             f"The way leads from the mean vector of {word} in sentences of its own sense to the mean in those of its other "
             f"senses ({counts}); 100{NBSP}% is the distance between the two. A dot is placed by a way made without its own "
-            "sentence, so on average the dots lie nearer to the middle than the means."
+            "sentence, so on average the dots lie nearer to the middle than the means. The hills are the density of the dots "
+            "(Gaussian kernel, Silverman's rule)."
         )
         if len(means.senses) > 2:
             parts.append("With three or more senses the line is drawn between those of A and of B.")
@@ -445,6 +449,10 @@ def _most_to_another(sides: Sequence[Attended]) -> Head:
         most.append(weights.amax(dim=-1) if others else weights.new_zeros(side.weights.shape[:2]))
     layers_and_heads = (most[0] + most[1]).flatten()
     return Head(*divmod(int(layers_and_heads.argmax()), most[0].shape[1]))
+
+
+def _name(encoder: Encoder) -> str:
+    return encoder.title.rsplit("/", 1)[-1]
 
 
 def _word(pair: HiddenPair) -> str:

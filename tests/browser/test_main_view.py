@@ -31,15 +31,17 @@ def test_the_main_flow(page, server):
     """The first screen holds the finding, both sentences, the way, heads and the limit; words and heads react to clicks."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
-    expect(finding(page)).to_have_text('Hide "river", and "bank" moves 44\u00a0% of the gap from riverside to finance.')
-    limit = page.get_by_text("In general: in 768 labelled sentences")
+    expect(finding(page)).to_have_text(
+        'Hide "river", and "bank" moves 44\u00a0% of the distance between its senses, toward finance.'
+    )
+    limit = page.get_by_text("Beyond these two: how often")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
     word(page, "of").click()  # hidden
     wait_for_address(page, "hide_a=of")
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text('"of" hidden in one head alone')).to_be_visible()
+    expect(page.get_by_text('"of" hidden in each of 72 heads alone')).to_be_visible()
     expect(page.get_by_text('Head 10 of layer 0, "of" hidden in A')).to_be_visible()
     word(page, "of").click()  # shown again
     eventually(page, lambda: "hide_a" not in page.url)
@@ -56,7 +58,7 @@ def test_the_main_flow(page, server):
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
     wait_until_idle(page)
     expect(finding(page)).to_contain_text(
-        'Hide "elephant", and "trunk" moves 49\u00a0% of the gap from elephant nose to car compartment'
+        'Hide "elephant", and "trunk" moves 49\u00a0% of the distance between its senses, toward car compartment'
     )
 
 

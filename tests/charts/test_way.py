@@ -8,7 +8,7 @@ from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, scale_of, wrapped
 from selfattn.charts.theme import DARK, LIGHT
-from selfattn.charts.way import way
+from selfattn.charts.way import beyond, way
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
@@ -129,14 +129,14 @@ def test_words_at_the_level_are_tinted_and_others_are_not(panels):
     ]
     _, sets = drawn(panels["star"])
     assert {each["color"] for each in what(sets["rects"], "word")} == {LIGHT.muted}
-    assert not sets["paths"]
+    assert not [each for each in sets["paths"] if each.get("what") != "hill"]
 
 
 def test_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         whole = " ".join(texts_of(sets)).replace("\u00a0", " ")
-        for part in (panel.live.data["finding"], panel.live.data["beyond"]["text"], *panel.live.data["below"]):
+        for part in (panel.live.data["finding"], beyond(panel.live.data["beyond"]), *panel.live.data["below"]):
             assert all(each in whole for each in part.replace("\u00a0", " ").split(" ")), word
 
 
@@ -235,6 +235,18 @@ def test_labels_are_at_both_ends_of_an_arrow(panels):
     assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
 
 
+def test_hills_have_the_places_and_heights_of_the_data(panels):
+    for word, panel in panels.items():
+        _, sets = drawn(panel)
+        way = panel.live.data["way"]
+        place = scale_of(Shown(panel.live.data), 76, 1100 - 76)
+        for side, points in enumerate(way["hills"]):
+            area = what(sets["areas"], f"hill {side}")
+            assert [each["x"] for each in area] == pytest.approx([place(at) for at, _ in points], abs=0.01), word
+            heights = [each["y2"] - each["y"] for each in area]
+            assert heights == pytest.approx([70 * high for _, high in points], abs=0.01)
+
+
 def test_the_line_reaches_every_place_beyond_its_ends(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
@@ -243,5 +255,5 @@ def test_the_line_reaches_every_place_beyond_its_ends(panels):
         ((-0.1, 0.8), [1.3], (-0.1, 1.3)),
         ((0.2, 1.1), [-0.4], (-0.4, 1.1)),
     ):
-        way = {**data["way"], "at": places, "dots": [[{"x": x} for x in dots], []]}
+        way = {**data["way"], "at": places, "dots": [[{"x": x} for x in dots], []], "hills": [[], []]}
         assert scale_of(Shown({**data, "sides": sides, "way": way}), 0, 9) == Scale(*ends, 0, 9)

@@ -5,9 +5,11 @@ import math
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 from fastjsonschema import JsonSchemaValueException
+from scipy.stats import gaussian_kde
 
 from selfattn import load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
@@ -19,11 +21,11 @@ from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import stored
 from selfattn.views.main_view import chosen, finding, leading_words, main_view, measured, named_words, put_together
-from selfattn.views.way_data import whole_numbers
+from selfattn.views.way_data import hills_of, whole_numbers
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the gap from riverside to finance.'
+RIVER = 'Hide "river", and "bank" moves 44 % of the distance between its senses, toward finance.'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -72,7 +74,7 @@ def test_findings_between_the_senses(made, word, expected):
 def test_a_sentence_that_fits_no_sense(made):
     pair, panel = made("jam")
     assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
-    assert panel.live.data["below"][1].startswith('A fits no labelled sense of "jam"')
+    assert panel.live.data["below"][0].startswith('A fits no labelled sense of "jam"')
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
@@ -111,7 +113,7 @@ def test_a_share_at_the_level_is_named(made, reports):
     for share, expected in (
         (
             torch.tensor(level),
-            'Hide "cameras", and "star" moves 21 % of the gap from famous performer to distant sun.',
+            'Hide "cameras", and "star" moves 21 % of the distance between its senses, toward distant sun.',
         ),
         (
             torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
@@ -261,25 +263,24 @@ def test_each_word_that_moves_forward_has_its_chance(made, reports):
 
 def test_texts_below_and_beyond_the_figure(made, reports):
     _, panel = made("bank")
-    hidden = (
-        'Hidden: "bank" can\'t attend to "river" in any head of all-MiniLM-L6-v2. The gap lies between the two senses\' '
-        "averages."
-    )
-    stays = 'Even so, "bank" doesn\'t cross over to the other sense. Measured on these two sentences only.'
-    assert list(map(plain, panel.live.data["below"])) == [stays, hidden]
+    other = 'In B no word moves "bank" further than noise.'
+    assert panel.live.data["below"] == [f"It stays nearer to riverside. {other}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    whole, without = (numbers.percent(own[what]) for what in ("as it is", "the word hidden"))
-    assert (whole, without) == ("92 %", "77 %")
     assert plain(beyond["text"]) == (
-        "In general: in 768 labelled sentences (32 ambiguous words) this encoder finds the right sense 92 % of the time; "
-        "77 % when the most telling word is hidden."
+        "Beyond these two: how often this encoder finds the right sense, in 768 sentences of 32 ambiguous words."
     )
+    rates = [("as they are", "as it is", 0.92), ("without the most telling word", "the word hidden", 0.77)]
+    assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
+        (one, round(own[what], 4)) for one, what, _ in rates
+    ]
+    assert [bar["value"] for bar in beyond["bars"]] == pytest.approx([rate for *_, rate in rates], abs=0.005)
+    assert beyond["tick"] == {"label": "guessing", "value": 0.5}
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
-    assert panel.live.data["hint"] == 'Click any word to hide it. In B no word moves "bank" further than noise.'
+    click = 'Click any word to hide it: "{}" then can\'t attend to it in any head of all-MiniLM-L6-v2.'
+    assert panel.live.data["hint"] == click.format("bank")
     star = made("star")[1].live.data
-    spread = "The clue may be spread over several words."
-    assert list(map(plain, star["below"])) == [spread, hidden.replace("bank", "star").replace('"river"', "it")]
-    assert star["hint"] == "Click any word to hide it." and star["beyond"] == beyond
+    assert star["below"] == ["The clue may be spread over several words."]
+    assert star["hint"] == click.format("star") and star["beyond"] == beyond
 
 
 def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
@@ -287,23 +288,47 @@ def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
     alike = replace(pair, senses=("riverside", "riverside"))
     assert (
         plain(finding(alike, ([pair.top[0]], []), 0.21))
-        == 'Hide "river", and "bank" moves 44 % of the gap to its other senses.'
+        == 'Hide "river", and "bank" moves 44 % of the distance to its other senses.'
     )
 
 
-def test_a_word_that_crosses_over(encoder, made, reports):
+def test_the_sense_that_lies_nearer_after_the_move(encoder, made, reports):
     pair, _ = made("bank")
     means = sense_means(encoder, LABELLED, "bank")
 
-    def first_below(place, factor=1):
-        moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
+    def first_below(place, factor=1, senses=pair.senses):
+        moved = replace(
+            pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]), senses=senses
+        )
         panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
-        return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
+        return panel.live.data["below"][0].split(" In B ")[0]
 
-    assert first_below(0.3) == "It crosses over to the other sense."
-    stays = 'Even so, "bank" doesn\'t cross over to the other sense'
-    assert first_below(-0.1) == f"{stays}."
-    assert first_below(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
+    share = float(pair.share[0][pair.top[0]])
+    assert first_below(0.5001 - share) == "It ends nearer to finance."
+    assert first_below(0.4999 - share) == "It stays nearer to riverside."
+    assert (
+        first_below(-0.1, 1.3) == "It stays nearer to riverside, since it starts far on that side."
+    )  # a share of 57 %
+    assert first_below(0.3, senses=("riverside", "riverside")) == "It ends nearer to other senses."
+
+
+def test_hills_are_the_density_of_the_dots(made):
+    """The reference is scipy's kernel density with Silverman's factor."""
+    _, panel = made("bank")
+    way = panel.live.data["way"]
+    places = [np.array([dot["x"] for dot in dots]) for dots in way["dots"]]
+    hills = [np.array(hill) for hill in way["hills"]]
+    expected = [gaussian_kde(own, "silverman")(hill[:, 0]) for own, hill in zip(places, hills, strict=True)]
+    top = max(map(np.max, expected))
+    for own, hill, density in zip(places, hills, expected, strict=True):
+        assert hill[:, 1] == pytest.approx(density / top, abs=1e-3)
+        assert hill[0, 0] < own.min() and hill[-1, 0] > own.max()
+    assert max(hill[:, 1].max() for hill in hills) == 1
+
+
+@pytest.mark.parametrize(("places", "points"), [([], 0), ([0.1, 0.2], 0), ([0.1, 0.2, 0.2], 0), ([0.1, 0.2, 0.3], 61)])
+def test_few_dots_have_no_hill(places, points):
+    assert list(map(len, hills_of([places, [0.5, 0.6, 0.9]]))) == [points, 61]
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
@@ -346,7 +371,7 @@ def test_data_that_break_the_schema_are_refused(made):
     data = json.loads(json.dumps(made("bank")[1].live.data))
     Live("way", data)
     for broken in (
-        {"version": 2},
+        {"version": 1},
         {"sides": data["sides"][:1]},
         {"more": 1},
         {"way": {**data["way"], "between": "ends"}},

@@ -89,7 +89,7 @@ class WayView extends View {
 }
 
 function findingPart(view) {
-  const [badge, finding, below] = [element("span"), element("h2", "finding"), element("div", "below")];
+  const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
   /** The sentence that the finding is about, or undefined. */
   function about({ sides, way }) {
@@ -113,21 +113,29 @@ function findingPart(view) {
   const number = (part, i) => (i % 2 ? element("span", "share", part) : part);
 
   const show = () => {
-    const named = about(view.data);
-    finding.replaceChildren(...coloured(view.data, named));
-    write(badge, named === undefined ? "" : "AB"[named]);
-    assign(badge, "class", `badge ${"ab"[named]}`);
+    finding.replaceChildren(...coloured(view.data, about(view.data)));
     below.replaceChildren(...view.data.below.map((line) => element("p", {}, line)));
   };
-  return { node: element("div", {}, [element("div", "titled", [badge, finding]), below]), show };
+  return { node: element("div", {}, [finding, below]), show };
 }
 
 /** What is true beyond this pair. */
 function beyondPart(view) {
-  const node = element("p", "beyond");
+  const node = element("div", "beyond");
+  const placed = (name, part, children) => {
+    const made = element("div", name, children);
+    made.style.setProperty("--part", part);
+    return made;
+  };
   const show = () => {
-    const { text, link } = view.data.beyond;
-    node.replaceChildren(text, ...(link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : []));
+    const { text, bars = [], tick, link } = view.data.beyond;
+    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
+    const rates = bars.flatMap(({ label, value }) => [
+      element("div", {}, [element("strong", {}, percent(value)), ` ${label}`]),
+      element("div", "whole", [placed("filled", value), placed("tick", tick.value)]),
+    ]);
+    if (tick) rates.push(placed("below-tick", tick.value, `${percent(tick.value)} ${tick.label}`));
+    node.replaceChildren(element("p", {}, [text, ...more]), element("div", "rates", rates));
   };
   return { node, show };
 }
@@ -145,13 +153,12 @@ function sentencesPart(view) {
   const sides = [0, 1].map((side) => sentencePart(view, side));
   const nodes = sides.map((side) => side.node);
   const hint = element("p", "hint");
-  let arcs = ""; // explains the arcs, if there are any
   const paint = () => {
     sides.forEach((side) => side.paint());
     const hidden = [0, 1]
       .filter((side) => view.hidden[side] !== null)
       .map((side) => view.text(side, view.hidden[side]));
-    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint + arcs);
+    write(hint, hidden.length ? `Hidden: ${hidden.join(" and ")}. Click again to show.` : view.data.hint);
   };
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
@@ -159,12 +166,9 @@ function sentencesPart(view) {
     const all = sides.map((side) => side.arcs());
     const rooms = all.map(({ room, first }) => (first ? room : 0));
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
-    arcs = all.some(({ found }) => found.length)
-      ? ` An arc leads from a word that moves ${quoted(view.data.word)}.`
-      : "";
     paint();
   };
-  const node = element("div", "sentences", [...nodes, hint]);
+  const node = element("div", "sentences", [hint, ...nodes]);
   return { node, paint, layOut };
 }
 
@@ -303,17 +307,6 @@ function headsPart(view) {
     return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
 
-  /** The text of the folded figure. */
-  function most(values, side, at) {
-    const head = values.indexOf(Math.max(...values));
-    const { level } = view.data.heads;
-    const small = values[head] < level || view.share(side, at) < view.data.way?.level;
-    const noise = small ? ": noise" : level === null ? "" : ` (noise: ${percent(level)})`;
-    const gap = view.data.way?.between === "senses" ? "gap" : "way";
-    const name = `layer ${Math.floor(head / heads)}, head ${head % heads}`;
-    return `${view.text(side, at)} hidden in one head alone: the largest move is ${percent(values[head])} of the ${gap}, in ${name}${noise}`;
-  }
-
   function paint() {
     const { sides, heads: about, way } = view.data;
     const { side, at } = view.subject;
@@ -322,7 +315,7 @@ function headsPart(view) {
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && values;
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
-    write(summary.lastChild, known ? most(values, side, at) : "");
+    write(summary.lastChild, known ? `${view.text(side, at)} hidden in each of ${layers * heads} heads alone` : "");
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));

@@ -3,8 +3,11 @@
 const MARK = 14; // radius
 const SPACE = 8; // between labels
 const ROW = 66; // pixels: if A and B would overlap, B moves to another row
-const DOT = 6; // radius
-const TENTHS = 10; // ticks of the gap
+const DOT = 5.5; // radius
+const HILL = 90; // pixels: the height of the higher hill
+const NAME = 26; // pixels above a hill, for its name
+const WIDE = 60; // pixels of a band that has room for a note
+const NOTE = 18; // pixels beneath a mark, for the word "noise"
 
 /** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
@@ -30,12 +33,11 @@ function sideMarks(name) {
       shape("text", { "text-anchor": "middle", y: 5 }, name),
     ]);
   return {
-    band: shape("rect", { class: "band", y: -11, width: 1, height: 22 }),
-    noise: shape("text", { class: "noise", "text-anchor": "middle", dy: 24 }, "noise"),
+    band: shape("rect", { class: "band", y: -MARK, width: 1, height: 2 * MARK }),
+    noise: shape("text", { class: "note", "text-anchor": "middle", y: MARK + NOTE - 4 }),
     much: shape("text", "label much"),
-    stems: shape("path", { class: "rail", "stroke-dasharray": "1 3" }),
-    shaft: shape("rect", { class: "arrow", y: -2.5, width: 1, height: 5 }),
-    head: shape("path", { class: "arrow", d: "M0 0 l-13 -8 v16 z" }),
+    shaft: shape("rect", { class: "arrow", y: -3, width: 1, height: 6 }),
+    head: shape("path", { class: "arrow", d: "M0 0 l-15 -9 v18 z" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
@@ -77,38 +79,57 @@ function linePart(view) {
   function layOut() {
     const { way } = view.data;
     const width = svg.clientWidth;
-    const values = [0, 1, ...way.dots.flat().map((dot) => dot.x), ...positions(0), ...positions(1)];
+    const hills = way.hills.flat();
+    const places = [...way.dots.flat().map((dot) => dot.x), ...hills.map(([place]) => place)];
+    const values = [0, 1, ...places, ...positions(0), ...positions(1)];
     const of = JSON.stringify([way, width, values]);
     if (of === drawn?.of) return paint(); // the focus stays on its dot
     const [low, high, pad] = [Math.min(...values), Math.max(...values), 2 * MARK];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    write(key, [dotsKey(way), way.level === null ? "" : noiseKey(way)].filter(Boolean).join(" "));
+    write(key, explained(way));
     way.ends.forEach(({ label }, end) => {
       write(names[end], label);
       assign(names[end], "class", `name ${colour(way, end)}`);
     });
-    const first = ends.offsetHeight + 54 + MARK;
+    const first = 46 + MARK;
     const rows = [first, apart ? first : first + ROW];
     const dots = swarm(way.dots, x);
-    const axis = rows[1] + 78 + 2 * DOT * Math.max(1, ...dots.map((dot) => dot.level));
-    drawn = { x, rows, axis, width, of, dots };
-    assign(svg, "height", axis + 48);
+    const axis = rows[1] + MARK + NOTE + NAME + (hills.length ? HILL : 0);
+    const foot = axis + 20 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    drawn = { x, rows, axis, foot, width, of, dots };
+    placeNames(way);
     assign(svg, "aria-label", way.about);
     drawLine(way, axis);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  function dotsKey(way) {
-    return way.dots.flat().length
-      ? `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average.`
-      : "";
+  /** Place the ends' names above their hills, or else under the ruler, so that they don't touch. Set the height of the picture. */
+  function placeNames({ hills }) {
+    const { x, axis, foot, width } = drawn;
+    const highest = (points) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [null, 0]);
+    const tops = hills.map((points, end) => (points.length ? highest(points) : [end, 0]));
+    const [a, b] = names.map((name) => name.offsetWidth);
+    const [left, right] = tops.map(([place]) => x(place));
+    const middle = clamp((left + right) / 2, width - b - SPACE);
+    const lefts = [Math.min(left - a / 2, middle - a - SPACE), Math.max(right - b / 2, middle + SPACE)];
+    let bottom = foot + 10;
+    names.forEach((name, end) => {
+      const high = hills[end].length ? axis - HILL * tops[end][1] - name.offsetHeight - 2 : foot + 8;
+      name.style.left = `${clamp(lefts[end], width - name.offsetWidth)}px`;
+      name.style.top = `${high}px`;
+      bottom = Math.max(bottom, high + name.offsetHeight);
+    });
+    assign(svg, "height", bottom);
   }
 
-  function noiseKey(way) {
-    return `Grey bands: moves under ${percent(way.level)} often go the wrong way too, so they may be noise.`;
+  function explained({ between, level }) {
+    if (between !== "senses") return `${percent(1)}: from A to B, as they are.`;
+    const way = `${percent(1)}: the distance between the two senses' averages.`;
+    const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`;
+    return `${way}${dots}${level === null ? "" : ` Noise: moves of up to ${percent(level)} could be chance.`}`;
   }
 
   /** The colour class of an end; none (grey) if A and B have the same sense. */
@@ -117,10 +138,10 @@ function linePart(view) {
   }
 
   function drawLine(way, axis) {
-    const { x, width } = drawn;
-    const [left, right, middle, foot] = [x(0), x(1), x(0.5), axis + 26];
+    const { x, width, foot } = drawn;
+    const [left, right, middle] = [x(0), x(1), x(0.5)];
     const dots = drawn.dots.map(({ at, level, text, end }) => {
-      const place = { cx: at.toFixed(1), cy: axis - DOT - 2 * DOT * level, r: DOT - 0.5 };
+      const place = { cx: at.toFixed(1), cy: axis + DOT + 2 + 2 * DOT * level, r: DOT - 0.5 };
       return shape("circle", {
         class: `dot ${colour(way, end)}`,
         ...place,
@@ -129,36 +150,57 @@ function linePart(view) {
         "data-tip": text,
       });
     });
-    const ticks = Array.from({ length: TENTHS - 1 }, (_, i) => `M${x((i + 1) / TENTHS)} ${foot} v-5`);
-    const gap = way.between === "senses" ? "gap" : "from A to B";
-    const about = { class: "label", tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const start = way.between === "senses" ? 0 : left;
+    const ruler = `M${start} ${foot - 5} v10 m0 -5 h${right - left} m0 -5 v10`;
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
-      shape("path", { class: "rail bracket", d: `M${left} ${axis} V${foot} H${right} V${axis} ${ticks.join(" ")}` }),
+      shape("path", { class: "rail bracket", d: ruler }),
       shape(
         "text",
-        { ...about, x: (left + right) / 2, y: foot + 16, "text-anchor": "middle" },
-        `${gap}: ${percent(1)}`,
+        { ...about, class: "note", x: start + (right - left) / 2, y: foot + 4, "text-anchor": "middle" },
+        percent(1),
       ),
       ...dots,
     );
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
-    const average = (x, end) => shape("text", { class: `average ${colour(way, end)}`, x, y: foot + 16 }, "average");
-    const halfway = shape("text", { class: "label halfway", x: middle, y: -6, "text-anchor": "middle" }, "halfway");
-    still.append(average(left, 0), average(right, 1), halfway);
-    const high = axis + 1;
     still.prepend(
-      ...[0, 1].map((end) => {
-        const [start, across] = end ? [middle + 1, width - middle - 1] : [0, middle - 1];
-        return shape("rect", { class: `half ${colour(way, end)}`, x: start, width: across, height: high, rx: 6 });
-      }),
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 0 V${axis}` }),
+      ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
     );
+    still.append(...[0, 1].map((end) => nearer(way.ends[end].label, end)));
+  }
+
+  /** The text beside the border between the two ends, as long as there is room. */
+  function nearer(label, end) {
+    const { x, width } = drawn;
+    const at = x(0.5) + (end ? SPACE : -SPACE);
+    const text = shape("text", { class: "note", x: at, y: 12, "text-anchor": end ? "start" : "end" });
+    still.append(text); // to be measured
+    for (const words of [`nearer to ${label}`, label, ""]) {
+      write(text, end ? `${words} →` : `← ${words}`);
+      if (text.getComputedTextLength() <= (end ? width - at : at)) break;
+    }
+    return text;
+  }
+
+  /** A hill over the line, filled with a gradient. Few dots have none. */
+  function hill(points, end, side) {
+    const { x, axis } = drawn;
+    const ridge = points.map(([place, high]) => `${x(place).toFixed(1)} ${(axis - HILL * high).toFixed(1)}`).join(" L");
+    const stops = [0.28, 0.05].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
+    const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
+    return shape("g", `hill ${side}`, [
+      shade,
+      shape("path", { d: ridge && `M${ridge} z`, fill: `url(#hill${end})` }),
+      shape("path", { class: "ridge", d: ridge && `M${ridge}` }),
+    ]);
   }
 
   /** Place a side's marks. Returns the side's two labels, which the caller places. */
   function place(side) {
-    const { x, rows, axis } = drawn;
+    const { x, rows } = drawn;
     const { way, sides } = view.data;
     const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
     const { hovered } = view;
@@ -170,8 +212,8 @@ function linePart(view) {
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     move(mark.band, from, y, moved(way.level ?? 0) - from);
     move(mark.noise, moved((way.level ?? 0) / 2), y);
-    assign(mark.noise, "visibility", way.level === null ? "hidden" : null);
-    assign(mark.stems, "d", [from, to].map((at) => `M${at.toFixed(1)} ${y} V${axis}`).join(" "));
+    const room = way.level === null ? 0 : Math.abs(moved(way.level) - from);
+    write(mark.noise, room > WIDE ? `noise: ${percent(way.level)}` : "");
     move(mark.shaft, from, y, sign * Math.max(0, length - 10));
     move(mark.head, from + sign * length, y, sign);
     move(mark.solid, hidden ? to : from, y);
@@ -217,5 +259,5 @@ function linePart(view) {
     sides.forEach((own, side) => placeShare(side, own));
   }
 
-  return { node: element("div", "way-line", [ends, svg, key]), paint, layOut };
+  return { node: element("div", "way-line", [svg, ends, key]), paint, layOut };
 }
