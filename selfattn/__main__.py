@@ -104,6 +104,9 @@ def _site(given: Sequence[str]) -> int:
     except (LoadError, NotRecomputable, SiteError, OSError) as error:
         print(f"selfattn site: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("selfattn site: stopped. Pages that were written stay.", file=sys.stderr)
+        return 130
     return 0
 
 

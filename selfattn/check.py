@@ -113,7 +113,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
-        raise TextError(f"The marked word {marked!r} stands {len(found)} times beside the target; once is expected.")
+        raise TextError(f"The marked word {marked!r} occurs {len(found)} times beside the target; once is expected.")
     before = sum(word.start < placed.positions[0] for word in words)
     yield found[0] in (before - 1, before)
     yield 1 / len(words)

@@ -234,7 +234,7 @@ def _sides(
     if word is None:
         shared = shared_words(encodings["A"].words, encodings["B"].words)
         if not shared:
-            raise TextError("No word stands in both sentences. Change one of them so that they share a word.")
+            raise TextError("No word is in both sentences. Change one of them so that they share a word.")
         word = shared[0]
     sides = {name: _place(encoding, word, n) for (name, encoding), n in zip(encodings.items(), at)}
     if control is not None:
@@ -250,5 +250,5 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
             or f"{word!r} is not a word of {encoding.text!r}. Write it as it is spelled there (letter case aside)."
         )
     if not 1 <= number <= len(places):
-        raise TextError(f"{word!r} stands {len(places)} times in {encoding.text!r}; there is no number {number}.")
+        raise TextError(f"{word!r} occurs {len(places)} times in {encoding.text!r}; there is no number {number}.")
     return places[number - 1]

@@ -59,7 +59,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
         assert table[name].tolist() == pytest.approx(numbers[rows].mean(axis=0).tolist())
     assert 0 < near.mean() < 1
     reasons = dict(report.rejected.itertuples(index=False))
-    assert "'night' stands 0 times beside the target" in reasons["The morning bank sat."]
+    assert "'night' occurs 0 times beside the target" in reasons["The morning bank sat."]
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 

@@ -58,7 +58,7 @@ def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder
     assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two pieces of the second occurrence
     cells = records[records["part"] == 1].sort_values(["row", "column"])
     np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
-    with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
+    with pytest.raises(TextError, match=r"occurs 2 times in .*; there is no number 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
@@ -132,7 +132,7 @@ def test_a_removed_function_is_refused_with_the_remedy(name):
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
-    with pytest.raises(TextError, match="No word stands in both"):
+    with pytest.raises(TextError, match="No word is in both"):
         notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 

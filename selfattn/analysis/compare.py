@@ -83,7 +83,9 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
     named = [[each.title.split("/")[-1] for each in both], [each.title for each in both]]
     named.append([f"{each.title} {commit[:7]}".strip() for each, commit in zip(both, commits)])
-    named += [["/".join(path.parts[-n:]) for path in paths] for n in range(2, max(len(path.parts) for path in paths))]
+    named += [
+        [Path(*path.parts[-n:]).as_posix() for path in paths] for n in range(2, max(len(path.parts) for path in paths))
+    ]
     one, other = next((names for names in named if names[0] != names[1]), named[0])
     return one, other
 

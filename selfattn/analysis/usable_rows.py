@@ -109,10 +109,10 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
     if pd.isna(row[2]) or not str(row[2]).strip():
         raise TextError("The sense is missing: a labelled row needs one.")
     if len(places) > 1:
-        raise TextError(f"{word!r} stands {len(places)} times in the sentence; here it may stand once only.")
+        raise TextError(f"{word!r} occurs {len(places)} times in the sentence; here it may occur once only.")
     key = (fold(" ".join(sentence.split())), fold(word.strip()))
     if key in seen:
-        raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
+        raise TextError("The same sentence with the same word is further up: counted twice it would match itself.")
     found = [word for word in places[0].others if not word.is_punctuation]
     if len(found) < others:
         raise TextError(f"Words beside {word!r} in the sentence: {len(found)}; at least {others} are needed.")

@@ -1,6 +1,6 @@
 """Compute one head's map between the words of a text (or its word pieces), complete, in part or in bins.
 
-Nothing is left out silently: a map states the weight that was left out and how many rows one cell stands for.
+Nothing is left out silently: a map states the weight that was left out and how many rows one cell covers.
 """
 
 from collections.abc import Collection, Sequence
@@ -47,7 +47,7 @@ class WordMap:
     special: tuple[bool, ...]  # m: True for a special token, and for a bin with only special tokens
     matrix: Tensor  # (m, m)
     hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if these are left out
-    step: int = 1  # number of rows and of columns of the complete map that one cell stands for
+    step: int = 1  # number of rows and of columns of the complete map that one cell covers
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
         """Return the rows of these tokens that are in the map, in order."""

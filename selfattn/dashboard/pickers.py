@@ -145,7 +145,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     control = _pick_control(encoder, popover, where, start.control if session.A.get() == start.first else "", word)
     asked_for = (
         (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
-        (session.WORD, shared, word, "word {!r}, which doesn't stand in both sentences."),
+        (session.WORD, shared, word, "word {!r}, which isn't in both sentences."),
     )
     with where:
         for key, possible, shown, what in asked_for if session.LINK.get() else ():
@@ -200,7 +200,7 @@ def _typed(edited: str) -> None:
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
     """Draw the picker of shared words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
     if not shared:
-        text = "No word stands in both sentences. Change one of them so that they share a word."
+        text = "No word is in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
         st.stop()
     default = example if example and example in shared else shared[0]
@@ -262,14 +262,14 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     if len(found) > 1:
         options = list(range(1, len(found) + 1))
         key.keep_within(options, 1)
-        question = f"The word stands {len(found)} times in {sentence}: which one?"
+        question = f"The word occurs {len(found)} times in {sentence}: which one?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
     if session.LINK.get() and not linked(session.WORD):  # otherwise the number in the link belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
                 key, places, f"occurrence {index + 1}",
-                lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it stands "
+                lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it occurs "
                 f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip
     return found[index]

@@ -87,7 +87,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
         marked=labels[-1:],
         note=f"On {chosen.n} new sentences coins do as well as {chosen.head} or better with probability "
         f"{weight(chosen.p_value)}.",
-        method="The pronoun of each sentence stands for one of two nouns, and a head is right where it gives that noun more "
+        method="The pronoun of each sentence refers to one of two nouns, and a head is right where it gives that noun more "
         f"weight. The best head is chosen on {len(first)} sentences and judged on {chosen.n} others. An example "
         "chosen from many proves less than it seems.",
     )  # fmt: skip

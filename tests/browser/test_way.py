@@ -126,19 +126,14 @@ def test_the_text_beyond_has_its_link_and_bars(open_way):
     assert page.locator(".tick").evaluate_all(place) == pytest.approx([0.5, 0.5], abs=0.01)
 
 
-def test_hills_have_the_heights_of_the_data(open_way):
+def test_hills_have_the_places_and_heights_of_the_data(open_way):
     page = open_way(VARIANTS["bank"])
-    high, low = page.locator(".ridge").evaluate_all("all => all.map(each => each.getBBox().height)")
-    assert low / high == pytest.approx(0.8, abs=0.01)
-    unit = page.locator(".bracket").evaluate("each => each.getBBox().width")
-    ridges = page.locator(".ridge").evaluate_all(
-        "all => all.map(each => [each.getBBox().x, each.getBBox().x + each.getBBox().width])"
-    )
+    boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
+    *ridges, ruler = page.locator(".ridge, .bracket").evaluate_all(boxes)
     for ridge, hill in zip(ridges, VARIANTS["bank"]["way"]["hills"], strict=True):
-        assert (ridge[1] - ridge[0]) / unit == pytest.approx(hill[-1][0] - hill[0][0], abs=0.005)
-    assert (ridges[1][0] - ridges[0][0]) / unit == pytest.approx(
-        VARIANTS["bank"]["way"]["hills"][1][0][0] - VARIANTS["bank"]["way"]["hills"][0][0][0], abs=0.005
-    )
+        ends = [ridge["x"], ridge["x"] + ridge["width"]]
+        assert [(x - ruler["x"]) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
+    assert ridges[1]["height"] / ridges[0]["height"] == pytest.approx(0.8, abs=0.01)
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
@@ -169,21 +164,15 @@ def test_every_effect_and_weight_is_written(open_way):
         assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # river
 
 
-def along(page, way):
-    """Return a function that maps a locator's centre to its position along the way, by the ruler, and by a dot or A."""
-    box = "each => each.getBoundingClientRect().toJSON()"
-    unit = page.locator(".bracket").evaluate(box)["width"]
-    dots = way["dots"][0]
-    first, known = page.locator(".mark.a.solid circle"), way["at"][0]
-    if dots:
-        first, known = page.locator(".dot").first, min(dot["x"] for dot in dots)
+def along(page):
+    """Return a function that maps a locator's centre to its position between the ends of the ruler."""
+    ruler = page.locator(".bracket").evaluate("each => each.getBoundingClientRect().toJSON()")
 
-    def centre(locator):
-        place = locator.evaluate(box)
-        return place["left"] + place["width"] / 2
+    def position(locator):
+        box = locator.evaluate("each => each.getBoundingClientRect().toJSON()")
+        return (box["left"] + box["width"] / 2 - ruler["left"]) / ruler["width"]
 
-    zero = centre(first) - known * unit
-    return lambda locator: (centre(locator) - zero) / unit
+    return position
 
 
 @pytest.mark.parametrize("name", ["bank", "star", "one sense", "sentences"])
@@ -191,7 +180,7 @@ def along(page, way):
 def test_positions_along_the_way(open_way, name, width):
     data = VARIANTS[name]
     page = open_way(data, width)
-    way, position = data["way"], along(page, data["way"])
+    way, position = data["way"], along(page)
     dots = sorted(dot["x"] for end in way["dots"] for dot in end)
     places = [position(page.locator(".dot").nth(i)) for i in range(page.locator(".dot").count())]
     assert places == pytest.approx(dots, abs=0.005)
@@ -268,7 +257,7 @@ def test_without_heads_the_figure_ends_with_the_way(open_way):
 
 def test_hover_previews_and_sends_nothing(open_way):
     page = open_way(VARIANTS["bank"])
-    position = along(page, VARIANTS["bank"]["way"])
+    position = along(page)
     word(page, "of").hover()
     expect(page.locator(".effects h3")).to_have_text('Hide "of" in one head alone')
     ghost = page.locator(".mark.a.ghost")

@@ -116,9 +116,7 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
     faint = [{**side, "weights": [",".join(["50"] * len(side["tokens"]))] * 72} for side in data["sides"]]
     bars = what(way({**data, "sides": faint}, LIGHT)["datasets"]["rects"], "weight A")
-    assert {round(each["y2"] - each["y"], 1) for each in bars} == {
-        23
-    }  # half of the height, which stands for at least 0.1
+    assert {round(each["y2"] - each["y"], 1) for each in bars} == {23}  # half of the height, which is at least 0.1
 
 
 def test_words_at_the_level_are_tinted_and_others_are_not(panels):

@@ -91,13 +91,20 @@ def test_a_shown_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
     assert (tmp_path / "index.html").read_text() == "mine"
 
 
-def test_the_command_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder):
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (OSError("No space left"), 2, "No space left"),
+        (KeyboardInterrupt(), 130, "stopped. Pages that were written stay."),
+    ],
+)
+def test_the_command_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder, error, status, said):
     def write(given, pairs, folder, wrote):
         assert (given, pairs, folder) == (encoder, PAIRS, tmp_path)
         wrote("bank.html")
-        raise OSError("No space left")
+        raise error
 
     monkeypatch.setattr("selfattn.load_encoder", lambda name: encoder)
     monkeypatch.setattr("selfattn.export.site.write_site", write)
-    assert main(["site", str(tmp_path)]) == 2
-    assert capsys.readouterr() == (f"{tmp_path / 'bank.html'}\n", "selfattn site: No space left\n")
+    assert main(["site", str(tmp_path)]) == status
+    assert capsys.readouterr() == (f"{tmp_path / 'bank.html'}\n", f"selfattn site: {said}\n")

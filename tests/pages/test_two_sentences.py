@@ -337,7 +337,7 @@ def test_answer_is_hidden_until_the_guess(encoder):
 
 
 BAD = {
-    "": "The text is empty", "No such word here at all.": "No word stands in both sentences", "word " * 2000: "at most 512",
+    "": "The text is empty", "No such word here at all.": "No word is in both sentences", "word " * 2000: "at most 512",
     "\x01\x02": "no token",
 }  # fmt: skip
 
@@ -362,7 +362,7 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
 def test_frequent_word_has_a_list_of_places():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
-    assert picker.label == "The word stands 12 times in A: which one?" and len(picker.options) == 12
+    assert picker.label == "The word occurs 12 times in A: which one?" and len(picker.options) == 12
     at = picker.set_value(12).run()
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 

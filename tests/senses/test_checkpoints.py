@@ -105,7 +105,7 @@ def test_told_apart_gives_the_shortest_different_names(encoders, first, second, 
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
     nested = [replace(encoders["before"], name=name) for name in ("/runs/final", "/a/runs/final")]
-    assert told_apart(*nested)[1] == "a/runs/final"  # one path ends with the other
+    assert told_apart(*nested) == ("/runs/final", "a/runs/final")  # one path ends with the other
     monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are relative to this folder
     inside = [replace(encoders["before"], name=f"{run}/final") for run in ("first", "second")]
     assert told_apart(*inside) == ("first/final", "second/final")

@@ -212,8 +212,8 @@ def test_the_random_twin_has_new_weights_and_keeps_the_random_state(encoder):
 def test_bad_rows_are_rejected_with_reasons_and_the_others_count(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
-        ("A bank beside a bank.", "bank", "water"): "stands 2 times",
-        ("the  bank approved the LOAN.", "bank", "money"): "stands further up",
+        ("A bank beside a bank.", "bank", "water"): "occurs 2 times",
+        ("the  bank approved the LOAN.", "bank", "money"): "is further up",
         (None, "bank", "money"): "sentence is missing",
         ("The bank opened.", None, "money"): "word is missing",
         ("The bank opened.", "bank", None): "sense is missing",

@@ -100,7 +100,7 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
-        "In half of our sentences the noun that the pronoun stands for comes first. A head scores when the pronoun gives that "
+        "In half of our sentences the noun that the pronoun refers to comes first. A head scores when the pronoun gives that "
         "noun more weight than the other noun. The best head is picked on one half of the sentences and judged on the other."
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"

@@ -128,7 +128,7 @@ function linePart(view) {
   function explained({ between, level }) {
     if (between !== "senses") return `${percent(1)}: from A to B, as they are.`;
     const way = `${percent(1)}: the distance between the two senses' averages.`;
-    const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`;
+    const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average, so they lie nearer to the middle.`;
     return `${way}${dots}${level === null ? "" : ` Noise: moves of up to ${percent(level)} could be chance.`}`;
   }
 
@@ -151,16 +151,11 @@ function linePart(view) {
       });
     });
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const start = way.between === "senses" ? 0 : left;
-    const ruler = `M${start} ${foot - 5} v10 m0 -5 h${right - left} m0 -5 v10`;
+    const ruler = `M${left} ${foot - 5} v10 m0 -5 H${right} m0 -5 v10`;
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: ruler }),
-      shape(
-        "text",
-        { ...about, class: "note", x: start + (right - left) / 2, y: foot + 4, "text-anchor": "middle" },
-        percent(1),
-      ),
+      shape("text", { ...about, class: "note", x: middle, y: foot + 4, "text-anchor": "middle" }, percent(1)),
       ...dots,
     );
     addArrowKeys(dots, dots.length);

@@ -57,7 +57,7 @@ def order(picture, answered: bool) -> None:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (they differ by {error(difference)}: rounding)."
                 if difference < 1e-9
-                else "**Now the two sentences differ:** what a word gets depends on where it stands."
+                else "**Now the two sentences differ:** what a word gets depends on its place."
             )
             _on_encoder()
 
