@@ -131,7 +131,7 @@ def test_a_repeated_word_is_hidden_by_its_number(encoder):
 def test_invalid_values_of_the_figure_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
-    word_figure._choose(encoder, pair, "senses", state, value)
+    word_figure._choose(encoder, answer.answer_of(encoder, pair), state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
