@@ -51,7 +51,7 @@ class Page:
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
-    later: list[Callable[[], None]] = field(default_factory=list)  # draw less urgent elements after the pictures
+    later: list[Callable[[], None]] = field(default_factory=list)  # less urgent work, after the pictures
 
 
 def end_page() -> Page:

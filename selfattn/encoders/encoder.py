@@ -260,8 +260,10 @@ class Encoder(TextReader):
 
         def changed(some: Sequence[int]) -> list[Tensor]:
             chosen = [copies[at] for at in some]
-            starts = [copy.start for copy in chosen]
-            vectors = self._joined(chosen, starts, self.narrowing).mean(1) if join else self.in_copies(chosen, layers)
+            if join:
+                vectors = self._joined(chosen, [copy.start for copy in chosen], self.narrowing).mean(dim=1)
+            else:
+                vectors = self.in_copies(chosen, layers)
             self.check_finite(word.sentence, [vectors])
             return list(vectors)
 
