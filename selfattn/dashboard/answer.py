@@ -65,6 +65,12 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
     return Answer(pair, way, labels, means, found, (encoder_key(encoder), pair.key, way))
 
 
+def is_answered(encoder: Encoder, pair: Pair) -> bool:
+    """True if `answer_of` has the pair's answer already."""
+    labels = labels_of(pair.word)
+    return any(is_cached(encoder, ("hidden", pair.key, between)) for between in (labels.key, None))
+
+
 def panel_of(encoder: Encoder, answer: Answer, *, hidden: Hidden = (None, None), guess: bool = False) -> Panel:
     """Return the answer's panel. Until `complete` has run the heads, which takes longest, their shares are by gradient.
 

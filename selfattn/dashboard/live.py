@@ -24,7 +24,7 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
     """Show a component that sends nothing to the server: choices in it stay in the browser."""
-    _unheard(component)(key=f"stored {component}", data=dict(data))
+    _unheard(component)(key=f"stored {data['key']}", data=dict(data))
 
 
 @cache

@@ -5,19 +5,36 @@ from typing import Any
 
 import streamlit as st
 
+from selfattn.analysis.hiding import unmeasured_pair
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import Answer, Hidden, complete, leading_head_of, panel_of
+from selfattn.dashboard.answer import Answer, Hidden, complete, is_answered, leading_head_of, panel_of
 from selfattn.dashboard.browser_history import note_in_address
+from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
+from selfattn.dashboard.live import show_stored
 from selfattn.dashboard.pickers import chosen_head
 from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
-from selfattn.views.main_view import chosen
+from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
+LONG = 1_500_000  # tokens of all copies x layers x d_model: hiding each word then takes about half a second
+
+
+def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
+    """Show a session's first pair until it is measured, if that takes long. Return its place, to empty after the figure."""
+    place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
+    long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
+    if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
+        return place
+    if live := put_together(encoder, unmeasured_pair(encoder, *pair), [], guess=True).live:
+        finding = f'Hiding each other word from "{pair.word}" in turn ...'
+        with place:
+            show_stored("way", live.changed(guess=False, heads=None, finding=finding).data)
+    return place
 
 
 def show_figure(encoder: Encoder, answer: Answer) -> None:

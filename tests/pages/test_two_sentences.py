@@ -238,6 +238,25 @@ def test_the_script_runs_once(main_view, monkeypatch):
     assert offered[-1].live.data == figure(at)
 
 
+def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_computed, monkeypatch):
+    shown, b = [], "The bank kept the coins of a cook."
+    monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
+    open_link(b=b)
+    assert not shown
+    monkeypatch.setattr(word_figure, "LONG", 0)
+    open_link(b=b)
+    assert not shown  # it is measured already
+    at = open_link(b="The bank kept the coins of a baker.")
+    (data,) = shown
+    assert (
+        data["finding"] == 'Hiding each other word from "bank" in turn ...'
+        and data["sides"][1]["words"][-2]["text"] == "baker"
+    )
+    assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
+    at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
+    assert len(shown) == 1  # the figure before stays
+
+
 def test_changing_b_does_not_recompute_a(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 

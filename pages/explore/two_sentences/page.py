@@ -13,7 +13,7 @@ from selfattn.dashboard.figures import literal, say, show_method, show_panel, th
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import segmented, settled_head
-from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure
+from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure, show_unmeasured
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
@@ -76,10 +76,12 @@ page = this_page()
 encoder, pair = page.encoder, page.pair
 with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
+unmeasured = show_unmeasured(encoder, pair)
 answer = answer_now()
 asked = guess.asked()
 missed = st.container()  # for warnings about a head or words that the link asks for
 show_part("figure", lambda: show_figure(encoder, answer))
+unmeasured.empty()
 with missed:
     page.head = settled_head(encoder, page.leading)
     note_hidden(answer)
