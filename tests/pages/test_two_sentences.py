@@ -162,6 +162,7 @@ NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
 
 
 def test_control_when_another_sentence_changes(main_view):
+    main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # A hasn't changed, so the control stays
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
@@ -189,6 +190,7 @@ def test_unknown_word(main_view):
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else',
     )
+    main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
@@ -232,10 +234,10 @@ def test_the_script_runs_once(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
-    monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels[0]), shown(page)))
+    monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels), shown(page)))
     at = main_view.text_input(key="b").set_value("The bank kept the money of a widow.").run()
     assert len(runs) == 1 and all(side["exact"] for side in figure(at)["sides"])
-    assert offered[-1].live.data == figure(at)
+    assert offered[-1][0].live.data == figure(at) and offered[-1][-1].name == "layers"  # though its curves are folded
 
 
 def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_computed, monkeypatch):

@@ -9,13 +9,12 @@ from selfattn.dashboard import session
 from selfattn.dashboard.answer import Answer
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import literal, say, show_method, show_panel, this_page
+from selfattn.dashboard.figures import literal, note_panel, say, show_method, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import segmented, settled_head
 from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure, show_unmeasured
 from selfattn.encoders.encoder import Encoder
-from selfattn.panel import Panel
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.kernel_view import METHOD
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
@@ -34,17 +33,15 @@ def answer_now() -> Answer:
 
 
 def show_layers(encoder: Encoder, answer: Answer) -> None:
-    """Show the cosines layer by layer, and the cosines with labelled sentences of A's sense."""
-
-    def make(_: object) -> tuple[Panel, str]:
-        beside = answers.beside_its_sense(encoder, answer)
-        return layer_by_layer(answer.found), beside_its_sense(answer.found, *beside) if beside else ""
-
-    panel, beside = cached(encoder, ("layers", answer.key, answer.labels.key), make)
-    with st.expander("Layer by layer"):
+    """Show, on request, the cosines layer by layer, and those with labelled sentences of A's sense."""
+    panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
+    if not asked.open:
+        note_panel(panel)
+        return
+    with asked:
         show_panel(panel)
-        if beside:
-            say(beside)
+        if beside := answers.beside_its_sense(encoder, answer):
+            say(beside_its_sense(answer.found, *beside))
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
