@@ -69,9 +69,7 @@ def pick_for(entry: Entry) -> None:
         if view == "main":
             return
         show_sentences(page.pair)
-    with page.news:
-        leading = leading_head_of(encoder, panel_of(encoder, answer_of(encoder, page.pair)))
-    page.head = settled_head(encoder, leading)
+    page.head = settled_head(encoder, leading_head_of(encoder, panel_of(encoder, answer_of(encoder, page.pair))))
     if view == "pair":
         with row:
             pick_head(encoder, page.head, "Head")
