@@ -142,21 +142,24 @@ def cached(
     make: Callable[[Progress], T],
     title: str = "",
     costly: bool = False,
-    where: Any = st,
+    where: Any = None,
 ) -> T:
     """Return the result of make, from the cache if it was made before. The key must hold everything that decides the result.
 
-    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all) in the
-    container `where`.
+    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all): in the
+    container `where`, or here. Here the place is drawn for a cached result too, so that the elements below it stay in place.
     The results of an encoder that was dropped aren't kept: the same encoder may have been loaded again, and results of one
     loaded model can't be combined with those of another.
     costly: make runs the encoder many times. It waits for a place for costly work, and ends at its next progress report after
     the visitor has moved on or left. It must not call `cached`: it would hold its place while it waits for another thread.
     """
     whole_key = (encoder_key(encoder), key)
-    place = where.empty() if title else None
+    place = st.empty() if title and where is None else None
 
     def run() -> T:
+        nonlocal place
+        if title and where is not None:
+            place = where.empty()
         if place is not None:
             place.progress(0.0, title)
         with costly_slot() if costly else nullcontext(lambda: None) as go_on:
