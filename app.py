@@ -11,7 +11,7 @@ import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
-from selfattn.dashboard.navigation import entry_at, menu
+from selfattn.dashboard.navigation import ENTRIES, OLD, menu
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
@@ -64,7 +64,7 @@ def show() -> None:
         session.MENU.set(menu())
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
-    entry = entry_at(page.url_path)
+    entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
     # Transient elements have a separate container, so that the other elements keep their places: fields keep their focus, and
     # charts aren't redrawn.
     news = st.container(key="news")

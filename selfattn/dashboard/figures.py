@@ -10,7 +10,6 @@ import pyarrow as pa
 import streamlit as st
 
 from selfattn.charts.labels import isolated_words
-from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
@@ -88,14 +87,9 @@ def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> lis
     return [row.container(width=width, gap="small") for _ in range(n)]
 
 
-def current_theme() -> Theme:
-    """The theme of the visitor's browser."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
-
-
 def current_look() -> Look:
     """The look of the visitor's browser."""
-    return Look(dark=current_theme() is DARK)
+    return Look(dark=st.context.theme.type == "dark")
 
 
 def show_panel(
