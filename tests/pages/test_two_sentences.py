@@ -9,7 +9,7 @@ import torch
 from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
-from selfattn.dashboard import answer, download, figures, pickers, session, word_figure
+from selfattn.dashboard import answer, download, figures, pickers, queue, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
@@ -257,6 +257,15 @@ def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_comput
     assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
     at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
     assert len(shown) == 1  # the figure before stays
+
+
+def test_the_browser_has_a_head_start_in_a_new_session_only(monkeypatch):
+    starts = []
+    monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
+    at = open_link()
+    assert len(starts) == 1
+    at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
+    assert len(starts) == 1
 
 
 def test_changing_b_does_not_recompute_a(main_view, monkeypatch):

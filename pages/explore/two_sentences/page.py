@@ -13,6 +13,7 @@ from selfattn.dashboard.figures import literal, note_panel, say, show_method, sh
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import segmented, settled_head
+from selfattn.dashboard.queue import let_browser_draw
 from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure, show_unmeasured
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
@@ -73,7 +74,7 @@ page = this_page()
 encoder, pair = page.encoder, page.pair
 with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
-unmeasured = show_unmeasured(encoder, pair)
+new, unmeasured = session.HIDDEN.get() == session.HIDDEN.first, show_unmeasured(encoder, pair)
 answer = answer_now()
 asked = guess.asked()
 missed = st.container()  # for warnings about a head or words that the link asks for
@@ -86,6 +87,8 @@ with page.beside:
     guess.show(answer.found)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
 page.python = lines(answers.copied_senses(answer), load_pair(encoder, pair), call)
+if new:
+    let_browser_draw()
 if not asked:  # the rest of the page would give the answer away
     st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
