@@ -11,7 +11,7 @@ import streamlit as st
 
 from selfattn.dashboard import session
 from selfattn.dashboard.browser_history import note_in_address, one_entry_a_page
-from selfattn.dashboard.navigation import entry_at, menu
+from selfattn.dashboard.navigation import ENTRIES, OLD, menu
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
@@ -64,7 +64,7 @@ def show() -> None:
         session.MENU.set(menu())
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
-    entry = entry_at(page.url_path)
+    entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
     # Transient elements have a separate container, so that the other elements keep their places: fields keep their focus, and
     # charts aren't redrawn.
     news = st.container(key="news")
@@ -72,12 +72,13 @@ def show() -> None:
         stored = None if page.url_path or loaded() else show_stored_figure()
     # Import late: these modules load slowly, and the frame appears first.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error, this_page
+    from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_run
     from selfattn.encoders.errors import NotFinite, OutOfMemory
 
-    session.RECORD.set(Page(name=entry.address or "two-sentences", news=news))
+    record = Page(name=entry.address or "two-sentences", news=news)
+    session.RECORD.set(record)
     with page_run(news):
         try:
             pick_for(entry)
@@ -85,17 +86,17 @@ def show() -> None:
                 stored.empty()
             page.run()
             if stored:
-                check_stored_figure(stored, this_page())
+                check_stored_figure(stored, record)
         except PageEnds:
             pass
         except (NotFinite, OutOfMemory) as error:  # from any computation on the page
             show_error(error)
         finally:
-            if stored and not this_page().panels:  # the page ended before it drew its figure
+            if stored and not record.panels:  # the page ended before it drew its figure
                 stored.empty()
-            for draw in this_page().later:
-                draw()
-            note_in_address(this_page().address)
+            for do in record.later:
+                do()
+            note_in_address(record.address)
             show_download(end_page())
 
 

@@ -11,7 +11,7 @@ from pages.learn.from_scratch.lesson_pages.softmax import LINES
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.answer import hidden_of
+from selfattn.dashboard.answer import answer_of
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
@@ -83,7 +83,7 @@ def ask(number: int) -> Given:
     text = st.selectbox("Sentence", list(SENTENCES), width=420, **field)
     chosen = SENTENCES[text]
     placed = [first_word(cached_encode(encoder, each), chosen.word) for each in chosen.sentences]
-    pair, side = hidden_of(encoder, Pair(*placed)), int(text == chosen.second)
+    pair, side = answer_of(encoder, Pair(*placed)).found, int(text == chosen.second)
     words = [
         (word.label, float(share)) for word, share in zip(pair.words[side], pair.share[side]) if not word.is_punctuation
     ]

@@ -307,35 +307,24 @@ def hidden_heads(
     way: Tensor,
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
+    heads: Sequence[Head] | None = None,
 ) -> Tensor:
     """Hide `word` in one head at a time, and return how far `first` then moves, as a share of `way`: (n_layers, n_heads).
 
     first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
-    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. Limit: shares of single heads needn't add up to the share
-    of all heads at once. Raises NotRecomputable if no word can be hidden in a head alone, TextError, ValueError.
+    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. heads: run only these; the result is (len(heads),). Limit:
+    shares of single heads needn't add up to the share of all heads at once. Raises NotRecomputable if no word can be hidden in
+    a head alone, TextError, ValueError.
     """
-    sets = [[head] for head in encoder.all_heads]
-    moved = _moved_in(encoder, encoder.placed(first), word, way, sets, progress, changed)
-    return moved.reshape(encoder.n_layers, encoder.n_heads)
-
-
-def _moved_in(
-    encoder: Encoder,
-    first: PlacedWord,
-    word: Word | int | Sequence[int] | str,
-    way: Tensor,
-    sets: Sequence[Sequence[Head]],
-    progress: Progress = silent,
-    changed: Callable[..., Tensor] = Encoder.changed_vectors,
-) -> Tensor:
-    """Hide one word in each set of heads and return the share of a way that another word moves: (sets,)."""
     encoder.check_hideable(one_head=True)
+    first = encoder.placed(first)
     keys = word.positions if isinstance(word, Word) else encoder.placed((first.sentence, word)).positions
     target = Along(first.positions, way)
-    hidden = [[Hide(first.positions, keys, heads)] for heads in sets]
+    hidden = [[Hide(first.positions, keys, [head])] for head in (encoder.all_heads if heads is None else heads)]
     vectors = changed(encoder, first, hidden=hidden, progress=progress)
     before = encoder.encoded(first).vector(encoder.n_layers, first.positions)
-    return (target.of(vectors[:, None].double()) - target.of(before[None].double())).float()
+    moved = (target.of(vectors[:, None].double()) - target.of(before[None].double())).float()
+    return moved.reshape(encoder.n_layers, encoder.n_heads) if heads is None else moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,6 +374,5 @@ def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head
     first = [encoder.all_heads[at] for at in order[: min(LEADING, known)].tolist()]
     if len(first) < 2 or heads.exact or encoder.one_head_reason:
         return max(first, key=lambda head: float(heads.share[head]), default=None)
-    sets = [[head] for head in first]
-    share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)
+    share = hidden_heads(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], heads=first)
     return first[int(share.argmax())]

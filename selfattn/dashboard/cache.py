@@ -6,7 +6,7 @@ are dropped too.
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
@@ -142,19 +142,24 @@ def cached(
     make: Callable[[Progress], T],
     title: str = "",
     costly: bool = False,
+    where: Any = None,
 ) -> T:
     """Return the result of make, from the cache if it was made before. The key must hold everything that decides the result.
 
-    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all).
+    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all): in the
+    container `where`, or here. Here the place is drawn for a cached result too, so that the elements below it stay in place.
     The results of an encoder that was dropped aren't kept: the same encoder may have been loaded again, and results of one
     loaded model can't be combined with those of another.
     costly: make runs the encoder many times. It waits for a place for costly work, and ends at its next progress report after
     the visitor has moved on or left. It must not call `cached`: it would hold its place while it waits for another thread.
     """
     whole_key = (encoder_key(encoder), key)
-    place = st.empty() if title else None
+    place = st.empty() if title and where is None else None
 
     def run() -> T:
+        nonlocal place
+        if title and where is not None:
+            place = where.empty()
         if place is not None:
             place.progress(0.0, title)
         with costly_slot() if costly else nullcontext(lambda: None) as go_on:
@@ -181,11 +186,6 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
     return (encoder_key(encoder), key) in _results
 
 
-def hides_key(hides: Sequence[Hide]) -> Hashable:
-    """The key of what is hidden from what."""
-    return tuple((each.queries, each.keys, each.heads and tuple(each.heads)) for each in hides)
-
-
 def forget(encoder: Encoder) -> None:
     """Drop all results of an encoder that is dropped to make room, because each encoding keeps the complete model in memory.
 
@@ -204,7 +204,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
     """A word in its sentence, run with another word hidden from it."""
     hide = Hide(word.positions, hidden.positions)
-    key = ("with hidden tokens", word.sentence.text, word.sentence.pair, hides_key([hide]))
+    key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
     return PlacedWord(cached(encoder, key, lambda _: encoder.encode(text, pair, hidden=[hide])), word.positions)
 

@@ -109,18 +109,15 @@ _loading = threading.Lock()  # load one at a time, so that two visitors' encoder
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """Return the encoder of this key, and make it if it isn't kept. Frees the memory of the encoder that it replaces."""
-    made = False
+    """Return the encoder of this key, and make it if it isn't kept. The page then ends with `_settle`."""
+    later = this_page().later
 
-    def note() -> Encoder:
-        nonlocal made
-        made = True
-        return make()
+    def made() -> Encoder:
+        encoder = make()
+        later.append(_settle)
+        return encoder
 
-    encoder = _encoders.get(key, note)
-    if made:
-        _settle()
-    return encoder
+    return _encoders.get(key, made)
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
@@ -156,7 +153,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Collect garbage, then exempt modules and models from later collections, which would otherwise take 178 ms each."""
+    """Free the memory of an encoder that was replaced. Then exempt modules and models from later garbage collections, which
+    would otherwise take 178 ms each.
+    """
     gc.unfreeze()
     gc.collect()
     give_memory_back()

@@ -10,7 +10,6 @@ import pyarrow as pa
 import streamlit as st
 
 from selfattn.charts.labels import isolated_words
-from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Pair
@@ -51,7 +50,7 @@ class Page:
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
-    later: list[Callable[[], None]] = field(default_factory=list)  # draw less urgent elements after the pictures
+    later: list[Callable[[], None]] = field(default_factory=list)  # less urgent work, after the pictures
 
 
 def end_page() -> Page:
@@ -88,14 +87,9 @@ def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> lis
     return [row.container(width=width, gap="small") for _ in range(n)]
 
 
-def current_theme() -> Theme:
-    """The theme of the visitor's browser."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
-
-
 def current_look() -> Look:
     """The look of the visitor's browser."""
-    return Look(dark=current_theme() is DARK)
+    return Look(dark=st.context.theme.type == "dark")
 
 
 def show_panel(

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, cached_separate_error, encoder_key, hides_key
+from selfattn.dashboard.cache import cached, cached_separate_error, encoder_key
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import linked, say_what_is_missing
 from selfattn.encoders.capture import Head
@@ -52,7 +52,7 @@ def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, 
 
 def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
     """The cache key of these sentences with their hidden words, and of the tokens whose rows are shown."""
-    return tuple((name, side.key, hides_key(side.sentence.hides), queries[name]) for name, side in sides.items())
+    return tuple((name, side.key, repr(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
 def show_kernel(

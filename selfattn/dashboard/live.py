@@ -24,16 +24,13 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
     """Show a component that sends nothing to the server: choices in it stay in the browser."""
-    _unheard(component)(key=f"stored {component}", data=dict(data))
+    _component(component, heard=False)(key=f"stored {data['key']}", data=dict(data))
 
 
 @cache
-def _component(name: str) -> Any:
-    return st.components.v2.component(f"selfattn_{name}", css=stylesheet(name), js=javascript(name))
-
-
-@cache
-def _unheard(name: str) -> Any:
-    script = javascript(name).replace("export default ", "")
-    script += f"\nexport default (given) => {name}({{ ...given, setStateValue() {{}} }});\n"
-    return st.components.v2.component(f"selfattn_{name}_unheard", css=stylesheet(name), js=script)
+def _component(name: str, heard: bool = True) -> Any:
+    script, suffix = javascript(name), ""
+    if not heard:
+        script, suffix = script.replace("export default ", ""), "_unheard"
+        script += f"\nexport default (given) => {name}({{ ...given, setStateValue() {{}} }});\n"
+    return st.components.v2.component(f"selfattn_{name}{suffix}", css=stylesheet(name), js=script)

@@ -60,11 +60,6 @@ def _page(entry: Entry, address: str, **more) -> st.Page:
     return st.Page(entry.path, title=entry.title, url_path=address, **more)
 
 
-def entry_at(address: str) -> Entry:
-    """The page at a current or an old address."""
-    return ENTRIES[OLD.get(address, address)]
-
-
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
     """Show a link to a page. label: "" for the page's title. query: the parameters of the link's address."""
     entry = ENTRIES[address]

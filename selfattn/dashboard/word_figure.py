@@ -5,89 +5,104 @@ from typing import Any
 
 import streamlit as st
 
+from selfattn.analysis.hiding import unmeasured_pair
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import Hidden, answer_key, complete, hidden_of, leading_head_of, panel_of
+from selfattn.dashboard.answer import Answer, Hidden, complete, is_answered, leading_head_of, panel_of
 from selfattn.dashboard.browser_history import note_in_address
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
+from selfattn.dashboard.live import show_stored
 from selfattn.dashboard.pickers import chosen_head
 from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
-from selfattn.views.main_view import chosen
+from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
+# Tokens of all copies x layers x d_model from which the sentences are shown first. The first example has 600,000 in the bundled
+# encoder, and takes 0.1 s on two cores; 2,400,000 in one of base size, and takes 0.8 s.
+LONG = 1_500_000
 
 
-def show_figure(encoder: Encoder, way: str) -> None:
+def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
+    """Show a session's first pair until it is measured, if that takes long. Return its place, to empty after the figure."""
+    place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
+    long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
+    if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
+        return place
+    if live := put_together(encoder, unmeasured_pair(encoder, *pair), [], guess=True).live:
+        finding = f'Hiding each other word from "{pair.word}" in turn ...'
+        with place:
+            show_stored("way", live.changed(guess=False, heads=None, finding=finding).data)
+    return place
+
+
+def show_figure(encoder: Encoder, answer: Answer) -> None:
     """Show the figure, with the heads of the hidden words run."""
-    choose, panel = partial(_choose, encoder, this_page().pair, way), _panel(encoder, way)
+    choose, panel = partial(_choose, encoder, answer), _panel(encoder, answer)
     guess = panel.live is not None and panel.live.data["guess"]
     show_panel(panel, choose=choose, states=("guess",) if guess else ("hidden", "head"), first=True)
 
 
-def complete_figure(encoder: Encoder, way: str) -> None:
+def complete_figure(encoder: Encoder, answer: Answer) -> None:
     """Run the leading words' heads that are missing. "Download" has them at once, and the figure after this run."""
     page = this_page()
-    if complete(encoder, page.pair, way):
-        page.panels[0] = _panel(encoder, way)
+    if complete(encoder, answer):
+        page.panels[0] = _panel(encoder, answer)
         note_in_address(page.address)  # because the part's run starts with the current address
         run_part_next("figure")
 
 
-def _panel(encoder: Encoder, way: str) -> Panel:
+def _panel(encoder: Encoder, answer: Answer) -> Panel:
     page, guessed = this_page(), session.GUESS.get()
-    hidden, guess = hidden_now(encoder, page.pair, way), guessed == ASKED
-    panel = panel_of(encoder, page.pair, way, hidden=hidden, guess=guess)
-    page.leading = leading_head_of(encoder, panel_of(encoder, page.pair, way) if guess else panel)
+    hidden, guess = hidden_now(answer), guessed == ASKED
+    panel = panel_of(encoder, answer, hidden=hidden, guess=guess)
+    page.leading = leading_head_of(encoder, panel_of(encoder, answer) if guess else panel)
     page.head = chosen_head(encoder, page.leading)
     return chosen(panel, hidden, encoder.all_heads.index(page.head), guessed or None)
 
 
-def hidden_now(encoder: Encoder, pair: Pair, way: str) -> Hidden:
+def hidden_now(answer: Answer) -> Hidden:
     """The numbers of the words that the visitor hides in A and in B; at first the words that the link names."""
-    key, (kept, hidden) = answer_key(encoder, pair, way), session.HIDDEN.get()
-    if kept != key:
+    kept, hidden = session.HIDDEN.get()
+    if kept != answer.key:
         hidden = None, None
         if asked := kept is None and [st.query_params.get(name) for name in session.HIDE.values()]:
-            names = _names(encoder, pair, way)
-            hidden = tuple(own.index(name) if name in own else None for own, name in zip(names, asked))
-        session.HIDDEN.set((key, hidden))
+            hidden = tuple(own.index(name) if name in own else None for own, name in zip(_names(answer), asked))
+        session.HIDDEN.set((answer.key, hidden))
     return hidden
 
 
-def hidden_words_now(encoder: Encoder, pair: Pair, way: str) -> dict[str, Word]:
+def hidden_words_now(answer: Answer) -> dict[str, Word]:
     """The words that the visitor hides, by sentence."""
-    words = hidden_of(encoder, pair, way).words
-    return {name: own[at] for name, own, at in zip("AB", words, hidden_now(encoder, pair, way)) if at is not None}
+    return {name: own[at] for name, own, at in zip("AB", answer.found.words, hidden_now(answer)) if at is not None}
 
 
-def note_hidden(encoder: Encoder, way: str) -> None:
+def note_hidden(answer: Answer) -> None:
     """Keep the hidden words in the address, and say which of the link's words can't be hidden."""
-    page = this_page()
-    for side, own, at in zip("AB", _names(encoder, page.pair, way), hidden_now(encoder, page.pair, way)):
+    for side, own, at in zip("AB", _names(answer), hidden_now(answer)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
-        page.address[key] = None if at is None else own[at]
+        this_page().address[key] = None if at is None else own[at]
         say_what_is_missing(key, own, shown, f"The link hides {{!r}}, which {side} hasn't got.".format)
 
 
-def _names(encoder: Encoder, pair: Pair, way: str) -> list[list[str]]:
+def _names(answer: Answer) -> list[list[str]]:
     """The words that can be hidden, as the address spells them."""
-    return [numbered([word.text for word in own]) for own in hidden_of(encoder, pair, way).words]
+    return [numbered([word.text for word in own]) for own in answer.found.words]
 
 
-def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> None:
+def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
     """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
-    if state == "head" and choose_head(encoder, pair, way, value):
+    if state == "head" and choose_head(encoder, answer, value):
         st.rerun(["head"])
-    names = _names(encoder, pair, way)
+    names = _names(answer)
     if state == "guess" and _offered(names, [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
         st.rerun()  # the complete page, because the answer is outside this part
     if state == "hidden" and isinstance(value, list) and len(value) == 2 and _offered(names, enumerate(value)):
-        session.HIDDEN.set((answer_key(encoder, pair, way), tuple(value)))
+        session.HIDDEN.set((answer.key, tuple(value)))
         for key, own, at in zip(session.HIDE.values(), names, value):
             if at is not None:
                 st.query_params[key] = own[at]
@@ -96,13 +111,13 @@ def _choose(encoder: Encoder, pair: Pair, way: str, state: str, value: Any) -> N
         st.rerun(["figure", "head"])
 
 
-def choose_head(encoder: Encoder, pair: Pair, way: str, value: Any) -> bool:
+def choose_head(encoder: Encoder, answer: Answer, value: Any) -> bool:
     """Choose the head of this number, and keep it in the address. Return False if there is no such head."""
     if type(value) is not int or not 0 <= value < len(encoder.all_heads):
         return False
     head = encoder.all_heads[value]
     session.HEAD.set(str(head))
-    leading = leading_head_of(encoder, panel_of(encoder, pair, way))
+    leading = leading_head_of(encoder, panel_of(encoder, answer))
     note_in_address({session.HEAD: None if head == leading else str(head)})
     return True
 

@@ -1,5 +1,7 @@
 """Show the cosine of a word's two vectors after each layer, plain and with each sentence's leading word hidden."""
 
+from functools import cache
+
 from torch import Tensor
 
 from selfattn import numbers
@@ -13,17 +15,17 @@ NO_CONTROL = "There is no sentence to compare with: add one in which the word me
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
     """The panel of a pair's cosines after each layer."""
-    frame = hidden_curves_frame(pair)
+    frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(
         name="layers",
         finding=finding,
         picture=lambda look: lines(
-            frame, "depth", "similarity", look.theme, "curve", titles=("layers passed", "cosine"), size=(560, 240)
+            frame(), "depth", "similarity", look.theme, "curve", titles=("layers passed", "cosine"), size=(560, 240)
         ),
         alt=f"Two curves of the cosine over the layers. {finding} {note}",
         note=note,
-        tables=Tables({"cosine by layer": lambda: frame}),
+        tables=Tables({"cosine by layer": frame}),
         arrays={"curves": pair.curves.numpy()},
     )
 

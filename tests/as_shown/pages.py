@@ -76,7 +76,8 @@ def views(address: str) -> dict[str, View]:
     match address:
         case "":
             choices = [{"view": "own", "hide": True}, {"view": "difference", "words": False}]
-            return default | own | long | {"near": NEAR} | _each(own, choices)
+            every = default | own | long | {"near": NEAR} | _each(own, choices)
+            return {name: view | {"layers": True} for name, view in every.items()}
         case "inside-a-head":
             changes = [{"causal": True, "temperature": 0.5}, {"unscaled": True}]
             return default | own | long | _each(own | long, changes)

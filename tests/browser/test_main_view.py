@@ -93,6 +93,7 @@ def test_choosing_a_head_reruns_one_part_once(page, server):
 def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, server)
+    page.get_by_text("Layer by layer").click()
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
     eventually(page, lambda: charts.count() >= 2)
     main = page.get_by_test_id("stMain")

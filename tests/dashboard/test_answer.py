@@ -21,22 +21,23 @@ def own(*senses):
     return pd.DataFrame({"sentence": ["A bank."] * len(senses), "word": ["Bank "] * len(senses), "sense": senses})
 
 
-def test_uploaded_labels_replace_built_in_ones(upload, encoder):
+def test_uploaded_labels_replace_built_in_ones(upload):
     upload(own("one", "two"))
-    assert answer.labelled_rows("bank")["sense"].tolist() == ["one", "two"]
+    own_labels, built_in_labels = answer.labels_of("bank"), answer.labels_of("Bat")
+    assert own_labels.rows["sense"].tolist() == ["one", "two"]
+    assert (own_labels.key, own_labels.own) == (("bank", "digest"), True)
     built_in = labelled_sentences()
-    assert answer.labelled_rows("Bat").equals(built_in[built_in["word"] == "bat"])
-    assert answer.labelled_rows("gnome").empty
-    assert answer.labels_key(encoder, "bank") == ("bank", "digest")
-    assert answer.labels_key(encoder, "Bat") == ("bat", True)  # built-in labels, whose means are stored
+    assert built_in_labels.rows.equals(built_in[built_in["word"] == "bat"])
+    assert (built_in_labels.key, built_in_labels.own) == (("bat", ""), False)
+    assert answer.labels_of("gnome").rows.empty
     for table in (None, own("one").drop(columns="sense")):
         upload(table)
-        assert len(answer.labelled_rows("bank")) == 24
+        assert len(answer.labels_of("bank").rows) == 24
 
 
 def test_a_word_with_too_few_labels_has_no_means(upload, encoder):
     upload(own("one", "two"))
-    assert answer.means_of_senses(encoder, "bank") is None
+    assert answer.means_of_senses(encoder, answer.labels_of("bank")) is None
     upload(None)
-    assert answer.means_of_senses(encoder, "bank").senses == ("finance", "riverside")
-    assert answer.means_of_senses(encoder, "gnome") is None
+    assert answer.means_of_senses(encoder, answer.labels_of("bank")).senses == ("finance", "riverside")
+    assert answer.means_of_senses(encoder, answer.labels_of("gnome")) is None

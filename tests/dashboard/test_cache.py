@@ -17,7 +17,7 @@ import torch
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
-from selfattn.dashboard.answer import panel_of
+from selfattn.dashboard.answer import answer_of, panel_of
 from selfattn.dashboard.cache import (
     OVERHEAD,
     RECORD,
@@ -259,7 +259,7 @@ def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch
     encoder = encoder_picker.load(names[0], None, "cpu", "float32")
     texts = ("The bank of the river was wet.", "The bank gave me a loan.")
     pair = Pair(*(cached_encode(encoder, text).places("bank")[0] for text in texts), None)
-    view = panel_of(encoder, pair)
+    view = panel_of(encoder, answer_of(encoder, pair))
     assert view.live.data["word"] == "bank" and len(the_cache._results.values) > 4
     model = weakref.ref(encoder.model)
     del encoder, pair, view

@@ -127,6 +127,22 @@ def test_superseded_work_stops_waiting(monkeypatch):
     assert _is_free()
 
 
+def test_a_head_start_for_the_browser_ends_when_the_visitor_moves_on(monkeypatch):
+    monkeypatch.setattr(queue, "HEAD_START", 600)
+    monkeypatch.setattr(queue, "_pages", queue._Pages(1))
+    free = []
+
+    def moved_on():
+        free.append(queue._pages._free)
+        if len(free) == 2:
+            raise Superseded
+
+    with pytest.raises(Superseded), queue.page_run():
+        monkeypatch.setattr(queue, "stop_if_superseded", moved_on)
+        queue.let_browser_draw()
+    assert free == [1, 1]  # others could run
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
     """With `fails`, the run ends while the message is removed; its place must be free again."""

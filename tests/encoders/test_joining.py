@@ -1,5 +1,7 @@
 """Copies of a sentence that join its pass at a later layer give the same numbers as complete passes, with less work."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -13,6 +15,12 @@ ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def join_few(monkeypatch):
+    """Join any number of copies."""
+    monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
@@ -59,3 +67,12 @@ def test_without_joining_copies_run_complete_passes(encoder_of):
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
     removed = encoder.encode(TEXT, patches=encoder.removed([Head(1, 0)]))
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
+
+
+def test_a_few_copies_do_not_wait_for_the_tests_of_joining(encoder_of, monkeypatch):
+    monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
+    encoder = replace(encoder_of("BERT"))  # nothing is tested yet
+    encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)
+    assert "joinable" not in vars(encoder)
+    encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(1, 0)]] * 3)
+    assert vars(encoder)["joinable"]

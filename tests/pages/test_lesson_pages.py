@@ -22,7 +22,7 @@ from pages.learn.from_scratch.lesson_pages.scores import IN_A_HEAD
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
 from selfattn.dashboard import permissions
-from selfattn.dashboard.answer import labelled_rows
+from selfattn.dashboard.answer import labels_of
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.capture import Head
 from selfattn.lessons import worked_example
@@ -491,7 +491,7 @@ def encoder_shares(encoder):
     """Return how far "bank" moves if "The", "loan", or both "approved" and "loan" are hidden."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
-    way = sense_means(encoder, labelled_rows("bank"), "bank").way(loan.sentence, own.double()).axis
+    way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis
     runs = normalize(encoder.hide(REAL.second, loan.positions, [(1,), (5,), (3, 5)]), dim=-1)
     return (runs - own).double() @ way / way.square().sum()
 
@@ -527,7 +527,7 @@ def test_kernel_stop_with_all_heads_of_a_layer(encoder):
 
 def test_a_word_is_hidden_in_the_real_encoder(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
-    means = sense_means(encoder, labelled_rows("bank"), "bank")
+    means = sense_means(encoder, labels_of("bank").rows, "bank")
 
     def last(word):
         return normalize(word.sentence.vector(6, word.positions), dim=0)

@@ -1,5 +1,6 @@
 """Test the pages about models: Models and proof, Two encoders, Predictions."""
 
+import gc
 import re
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from selfattn.analysis import sentences
 from selfattn.analysis.cosine_parts import cosine_parts
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.targets import class_score
+from selfattn.dashboard import figures
 from selfattn.encoders.classification import load_class_head, load_tag_head
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -310,3 +312,14 @@ def test_out_of_memory_message(monkeypatch):
         "96 text(s) of 9 tokens need more memory than cuda has left."
     ]
     assert at.text_input(key="a").value == "A swan on a lake."
+
+
+def test_a_page_that_loads_an_encoder_ends_with_a_garbage_collection(tmp_path, monkeypatch):
+    """Then later collections leave the model out. Before the pictures a collection would take a quarter of a second."""
+    events, show, collect = [], figures.show_live, gc.collect
+    monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))
+    monkeypatch.setattr(gc, "collect", lambda: events.append("collection") or collect())
+    gc.unfreeze()
+    open_link(model="another ...", other=str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny")))
+    assert events.count("collection") == 1 and events.index("picture") < events.index("collection")
+    assert gc.get_freeze_count()

@@ -9,7 +9,7 @@ import torch
 from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
-from selfattn.dashboard import answer, download, figures, pickers, session, word_figure
+from selfattn.dashboard import answer, download, figures, pickers, queue, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.layer_by_layer import NO_CONTROL
@@ -131,7 +131,7 @@ def test_a_repeated_word_is_hidden_by_its_number(encoder):
 def test_invalid_values_of_the_figure_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
-    word_figure._choose(encoder, pair, "senses", state, value)
+    word_figure._choose(encoder, answer.answer_of(encoder, pair), state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
@@ -162,6 +162,7 @@ NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
 
 
 def test_control_when_another_sentence_changes(main_view):
+    main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # A hasn't changed, so the control stays
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
@@ -189,6 +190,7 @@ def test_unknown_word(main_view):
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else',
     )
+    main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
@@ -232,10 +234,38 @@ def test_the_script_runs_once(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
-    monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels[0]), shown(page)))
+    monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels), shown(page)))
     at = main_view.text_input(key="b").set_value("The bank kept the money of a widow.").run()
     assert len(runs) == 1 and all(side["exact"] for side in figure(at)["sides"])
-    assert offered[-1].live.data == figure(at)
+    assert offered[-1][0].live.data == figure(at) and offered[-1][-1].name == "layers"  # though its curves are folded
+
+
+def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_computed, monkeypatch):
+    shown, b = [], "The bank kept the coins of a cook."
+    monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
+    open_link(b=b)
+    assert not shown
+    monkeypatch.setattr(word_figure, "LONG", 0)
+    open_link(b=b)
+    assert not shown  # it is measured already
+    at = open_link(b="The bank kept the coins of a baker.")
+    (data,) = shown
+    assert (
+        data["finding"] == 'Hiding each other word from "bank" in turn ...'
+        and data["sides"][1]["words"][-2]["text"] == "baker"
+    )
+    assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
+    at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
+    assert len(shown) == 1  # the figure before stays
+
+
+def test_the_browser_has_a_head_start_in_a_new_session_only(monkeypatch):
+    starts = []
+    monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
+    at = open_link()
+    assert len(starts) == 1
+    at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
+    assert len(starts) == 1
 
 
 def test_changing_b_does_not_recompute_a(main_view, monkeypatch):

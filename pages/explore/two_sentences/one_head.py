@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from selfattn.dashboard import session
+from selfattn.dashboard.answer import Answer
 from selfattn.dashboard.cache import cached_hidden
-from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import literal, say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
@@ -32,18 +32,18 @@ def pick(encoder: Encoder) -> None:
     say_what_is_missing(session.VIEW, sources.values(), sources[view], MISSING)
 
 
-def show(encoder: Encoder, pair: Pair, way: str) -> None:
+def show(encoder: Encoder, answer: Answer) -> None:
     """Show the chosen head's maps, and the kernel figure of the word's row, with the visitor's words hidden."""
     head = this_page().head = chosen_head(encoder, this_page().leading)
-    sides = dict(pair.sides)
-    hidden = {} if encoder.hide_reason else hidden_words_now(encoder, pair, way)
+    sides = dict(answer.pair.sides)
+    hidden = {} if encoder.hide_reason else hidden_words_now(answer)
     sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}
     said = "".join(f', "{word.label}" hidden in {name}' for name, word in hidden.items())
     st.markdown(f"**Head {head.head} of layer {head.layer}**{literal(said)}")
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
-        show_kernel(panel, encoder, sides, partial(choose_head, encoder, pair, way), method=False)
+        show_kernel(panel, encoder, sides, partial(choose_head, encoder, answer), method=False)
     elif encoder.patchable:
         say(f"How this head computes them can't be shown: {encoder.reason}")
 

@@ -4,47 +4,48 @@ import streamlit as st
 
 from pages.explore.two_sentences import guess, one_head
 from pages.explore.two_sentences.gallery import LINKS
-from selfattn.dashboard import answer, session
+from selfattn.dashboard import answer as answers
+from selfattn.dashboard import session
+from selfattn.dashboard.answer import Answer
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
-from selfattn.dashboard.figures import literal, say, show_method, show_panel, this_page
+from selfattn.dashboard.figures import literal, note_panel, say, show_method, show_panel, this_page
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.parts import show_part
 from selfattn.dashboard.pickers import segmented, settled_head
-from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure
+from selfattn.dashboard.queue import let_browser_draw
+from selfattn.dashboard.word_figure import complete_figure, hidden_words_now, note_hidden, show_figure, show_unmeasured
 from selfattn.encoders.encoder import Encoder
-from selfattn.panel import Panel
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.views.kernel_view import METHOD
 from selfattn.views.layer_by_layer import beside_its_sense, layer_by_layer
 from selfattn.views.nearest_sentences import nearest_sentences
 
 
-def pick_way(encoder: Encoder, pair: Pair) -> str:
-    """Return the chosen way; the default is between the senses. If the sentences don't fit the senses, the answer says why."""
-    if not answer.between_senses(encoder, pair):
-        return answer.SENSES
-    with this_page().own:
-        return segmented("How far it moves", answer.NAMED, key=session.WAY, default=answer.SENSES)
+def answer_now() -> Answer:
+    """Return the answer on the chosen way. If the sentences don't fit the senses, there is no choice, and the notes say why."""
+    page = this_page()
+    answer = answers.answer_of(page.encoder, page.pair)
+    if answer.found.senses is None:
+        return answer
+    with page.own:
+        way = segmented("How far it moves", answers.NAMED, key=session.WAY, default=answers.SENSES)
+    return answer if way == answers.SENSES else answers.answer_of(page.encoder, page.pair, way)
 
 
-def show_layers(encoder: Encoder, pair: Pair, way: str) -> None:
-    """Show the cosines layer by layer, and the cosines with labelled sentences of A's sense."""
-
-    def make(_: object) -> tuple[Panel, str]:
-        found, beside = answer.hidden_of(encoder, pair, way), answer.beside_its_sense(encoder, pair)
-        return layer_by_layer(found), beside_its_sense(found, *beside) if beside else ""
-
-    key = ("layers", pair.key, way, answer.labels_key(encoder, pair.word))
-    panel, beside = cached(encoder, key, make)
-    with st.expander("Layer by layer"):
+def show_layers(encoder: Encoder, answer: Answer) -> None:
+    """Show, on request, the cosines layer by layer, and those with labelled sentences of A's sense."""
+    panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
+    if not asked.open:
+        note_panel(panel)
+        return
+    with asked:
         show_panel(panel)
-        if beside:
-            say(beside)
+        if beside := answers.beside_its_sense(encoder, answer):
+            say(beside_its_sense(answer.found, *beside))
 
 
-def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
+def show_nearest(encoder: Encoder, answer: Answer) -> None:
     """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
 
     The vector is that of the word alone, of the word in its sentence, or of the word with the figure's hidden word hidden.
@@ -53,46 +54,50 @@ def show_nearest(encoder: Encoder, pair: Pair, way: str) -> None:
     if not asked.open:
         return
     with asked:
-        rows = answer.labelled_rows(pair.word)
-        if rows.empty:
-            say(f'There are no labelled sentences of "{pair.word}", so none can be near.')
+        labels, first, word = answer.labels, answer.pair.first, answer.pair.word
+        if labels.rows.empty:
+            say(f'There are no labelled sentences of "{word}", so none can be near.')
             return
-        labels, first = answer.labels_key(encoder, pair.word), pair.first
-        key = ("labelled", labels)
-        vectors = cached(encoder, key, lambda _: labelled_vectors(encoder, rows), costly=True)
-        hidden = None if encoder.hide_reason else hidden_words_now(encoder, pair, way).get("A")
-        asked_for = ("nearest", first.key, hidden and hidden.positions, labels)
+        vectors = cached(
+            encoder, ("labelled", labels.key), lambda _: labelled_vectors(encoder, labels.rows), costly=True
+        )
+        hidden = None if encoder.hide_reason else hidden_words_now(answer).get("A")
+        asked_for = ("nearest", first.key, hidden and hidden.positions, labels.key)
         stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])
-        show_panel(nearest_sentences(encoder, pair.word, name, stages[name]))
+        show_panel(nearest_sentences(encoder, word, name, stages[name]))
 
 
 page = this_page()
 encoder, pair = page.encoder, page.pair
 with page.headline.container(key="question"):
     st.title(literal(f'Where does "{pair.word}" get its meaning?'), anchor=False)
-way = pick_way(encoder, pair)
+new, unmeasured = session.HIDDEN.get() == session.HIDDEN.first, show_unmeasured(encoder, pair)
+answer = answer_now()
 asked = guess.asked()
 missed = st.container()  # for warnings about a head or words that the link asks for
-show_part("figure", lambda: show_figure(encoder, way))
+show_part("figure", lambda: show_figure(encoder, answer))
+unmeasured.empty()
 with missed:
     page.head = settled_head(encoder, page.leading)
-    note_hidden(encoder, way)
+    note_hidden(answer)
 with page.beside:
-    guess.show(answer.hidden_of(encoder, pair, way))
+    guess.show(answer.found)
 call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
-page.python = lines(answer.copied_senses(encoder, pair, way), load_pair(encoder, pair), call)
+page.python = lines(answers.copied_senses(answer), load_pair(encoder, pair), call)
+if new:
+    let_browser_draw()
 if not asked:  # the rest of the page would give the answer away
     st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
-    show_part("head", lambda: one_head.show(encoder, pair, way))
+    show_part("head", lambda: one_head.show(encoder, answer))
     if encoder.recomputable:
         show_method(METHOD)  # outside the part: it is the same for every head
-    show_layers(encoder, pair, way)
-    show_nearest(encoder, pair, way)
+    show_layers(encoder, answer)
+    show_nearest(encoder, answer)
     with st.expander("Six views to open"):
         st.markdown("\n".join(LINKS))
         show_link("from-scratch", "New to attention? Start here")
-    complete_figure(encoder, way)
+    complete_figure(encoder, answer)

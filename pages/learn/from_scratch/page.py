@@ -12,7 +12,7 @@ import streamlit as st
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.lesson_pages import CORE, MERGED, NUMBERS, PARTS, STOPS, beside, neighbours
 from selfattn.dashboard import session, teaching
-from selfattn.dashboard.figures import current_theme, heading, show_panel, this_page
+from selfattn.dashboard.figures import current_look, heading, show_panel, this_page
 from selfattn.dashboard.live import show_live
 from selfattn.dashboard.navigation import show_link
 from selfattn.lessons.one_head_by_hand import REAL
@@ -35,7 +35,7 @@ def step(way: str, slug: str | None) -> None:
 
 def show_strip() -> None:
     """Draw the strip that stays visible: Previous, the picker of stops, Next, and Projector."""
-    behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_theme().background}}}"
+    behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_look().theme.background}}}"
     looks = Path(__file__).with_suffix(".html").read_text("utf-8")
     st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from selfattn.analysis.hiding import HiddenPair
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import copied_senses, hidden_of, panel_of
+from selfattn.dashboard.answer import Answer, answer_of, copied_senses, panel_of
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import lines, load_pair
@@ -19,10 +18,10 @@ from selfattn.lessons.one_head_by_hand import REAL
 
 def real_head(answered: bool) -> None:
     """Show the main view's sentences and way. Before the answer, a click on a word also answers the question."""
-    encoder, pair = current_encoder(), _pair()
-    for note in _hidden().notes:
+    encoder, found = current_encoder(), _answer()
+    for note in found.found.notes:
         st.text(note)
-    panel, whole = panel_of(encoder, pair, guess=not answered), panel_of(encoder, pair).live
+    panel, whole = panel_of(encoder, found, guess=not answered), panel_of(encoder, found).live
     if panel.live and whole:
         live, way = panel.live.changed(alone=True), whole.data["way"]
         if not answered:
@@ -35,7 +34,7 @@ def real_head(answered: bool) -> None:
 
 def answer(options: Sequence[str]) -> str:
     """The option that says how far hiding "river" moves "bank" in this encoder."""
-    pair = _hidden()
+    pair = _answer().found
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
     return options[1] if share > 0.75 else options[0] if share > 0.25 else options[2]
@@ -49,17 +48,14 @@ def real_head_details() -> None:
     )
 
 
-def _pair() -> Pair:
-    return Pair(*(first_word(cached_encode(current_encoder(), text), REAL.word) for text in REAL.sentences))
-
-
-def _hidden() -> HiddenPair:
+def _answer() -> Answer:
     """The main view's result. If no word can be hidden, say why and end the page."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
         st.stop()
-    pair = _pair()
+    pair = Pair(*(first_word(cached_encode(encoder, text), REAL.word) for text in REAL.sentences))
+    found = answer_of(encoder, pair)
     call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses)"
-    this_page().python = lines(copied_senses(encoder, pair), load_pair(encoder, pair), call)
-    return hidden_of(encoder, pair)
+    this_page().python = lines(copied_senses(found), load_pair(encoder, pair), call)
+    return found
