@@ -121,11 +121,12 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
 def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch, digested):
     """Another thread computes the file's digest at one of three moments. In the end the file is the same as before."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
-    now, done, digest = threading.Event(), threading.Event(), checkpoint.file_digest
+    listed, now, done, digest = threading.Event(), threading.Event(), threading.Event(), checkpoint.file_digest
 
     def waiting(path):
         if path != file:
             return digest(path)
+        listed.set()
         now.wait(60)
         try:
             return digest(path)
@@ -138,6 +139,7 @@ def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypat
             assert done.wait(60)
 
     def exchanged(*arguments, **options):
+        assert listed.wait(60)
         file.rename(aside)
         at("gone")
         file.write_text(aside.read_text().replace('"bank"', '"bunk"'))

@@ -80,6 +80,7 @@ def beyond_baselines_loop(scores, baselines, senses):
     return added
 
 
+@pytest.mark.slow
 def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
