@@ -60,6 +60,27 @@ def test_sentence_above_its_noise_level(hidden):
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
+def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
+    """The other text is short. A query of three sentences has levels too."""
+    short = encoder.tokenize("We sat.")
+    more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
+    data = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more)).live.data
+    assert data["opened"] == [0, 0] and [each["kind"] for each in data["rows"][0]["words"]] == [
+        "named",
+        "sentence",
+        "named",
+    ]
+    assert data["legend"].startswith(
+        "Brown: the score falls without the sentence; teal: it rises. Grey band: noise level."
+    )
+    two = encoder.tokenize(TEXT, TEXT)
+    sentences = sentences_of(two)
+    found = replace(hidden, sentence=two, words=sentences[1].words, sentences=sentences, effect=torch.tensor([0.1, -0.2, 0.0]),
+                    by_sentence=torch.tensor([-0.5, 0.01, 0.2] * 2), level=torch.tensor([0.25] * 6))  # fmt: skip
+    rows = shown(("", found)).live.data["rows"]
+    assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
+
+
 def test_nothing_is_named_within_the_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "No sentence matters more than as many words from anywhere in the text."

@@ -1,9 +1,14 @@
-"""Test removed heads on What it cannot tell: one at a time, all at once, and effects under the noise."""
+"""Test the panels of What it cannot tell: other weights, removed heads, a lucky head, and recomputed noise."""
+
+import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
-from selfattn.numbers import change, effect
+from selfattn import Head
+from selfattn.numbers import change, effect, error
 from selfattn.panel import Look
 from selfattn.tidy_tables import heads_frame
 from selfattn.views import limits
@@ -26,6 +31,44 @@ def test_sum_of_removed_heads_and_all_at_once():
     assert panel.table["change of the cosine"].dropna().tolist() == pytest.approx([-0.014, 0.02, -0.03, -0.015])
     printed = [text["text"] for text in drawn(panel.picture(Look()), "text")]
     assert {effect(-0.014), effect(0.02)} <= {*printed}
+
+
+def test_weights_that_could_lie_elsewhere(monkeypatch):
+    before, after = torch.tensor([0.5, *[0.0625] * 8, 0.0]), torch.tensor([0.49, *[0.0625] * 8, 0.01])
+    passage = SimpleNamespace(tokens=[f"t{n}" for n in range(10)], text="One. Two.")
+
+    def panel(moved):
+        row = Head(0, 1), SimpleNamespace(moved=moved, before=before, after=after, difference=1e-7)
+        monkeypatch.setattr(limits.counterexamples, "freest_row", lambda passage, place: row)
+        return limits.other_weights(passage)
+
+    assert panel(0.0099) is None
+    own = panel(0.01)
+    assert own.finding.startswith('1\u00a0% of the weight of "t2" could lie elsewhere: L0 H1 would mix')
+    first, second = (own.table[title].dropna().tolist() for title in ("its own weights", "other weights, same result"))
+    assert first == pytest.approx([0.5, *[0.0625] * 8]) and second == pytest.approx([0.49, *[0.0625] * 7, 0.0725])
+    spec = own.picture(Look())
+    assert spec["columns"]["signal"].endswith("1 : 2") and json.dumps(spec).count('"domain": [0, 0.6]') == 2
+
+
+@pytest.mark.parametrize("low", [0.3, 0.45])
+def test_a_lucky_head(monkeypatch, low):
+    chosen = SimpleNamespace(
+        chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
+    )
+    monkeypatch.setattr(limits.pronouns, "choose_head", lambda weights, first, second: chosen)
+    own = limits.lucky_head(SimpleNamespace(preference=torch.zeros(3, 2, 2)))
+    assert own.finding.startswith(
+        "The best of 4 heads is right in 90 of 100 sentences; if all guessed, the best would reach 85"
+    )
+    assert own.table["value"].tolist() == [0.9, 0.85, 0.5] and own.table["low"].tolist()[2] == low
+    assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
+
+
+def test_recomputed_noise():
+    kernel, torchs = limits.counterexamples.noise_weights()
+    largest = float((kernel - torchs).abs().max())
+    assert limits.recomputed_noise().finding.endswith(f"it differs from torch by {error(largest)}.") and largest > 0
 
 
 def test_effects_under_the_noise(monkeypatch):

@@ -49,9 +49,12 @@ def test_the_word_that_moves_the_answer_most(found):
 
 
 def test_small_changes_have_a_pale_tint(found):
-    words = predictions.words({asked(): replace(found, number=-8.0)}).live.data["rows"][0]["words"]
+    both = {asked(" in A"): replace(found, number=-8.0), asked(" in B"): found}
+    words = predictions.words(both).live.data["rows"][0]["words"]
     assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8
     assert words[0]["number"] == ""  # under 5 % of 0.8
+    none = predictions.words({asked(): replace(found, number=0.0, effect=found.effect * 0)})
+    assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
 def test_a_margin_before_and_after(found):
