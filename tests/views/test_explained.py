@@ -64,7 +64,9 @@ def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
     """The other text is short. A query of three sentences has levels too."""
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
-    data = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more)).live.data
+    panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
+    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score moves by −0.50.')
+    data = panel.live.data
     assert data["opened"] == [0, 0] and [each["kind"] for each in data["rows"][0]["words"]] == [
         "named",
         "sentence",
@@ -73,6 +75,11 @@ def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
     assert data["legend"].startswith(
         "Brown: the score falls without the sentence; teal: it rises. Grey band: noise level."
     )
+    first = hidden.sentences[0]
+    for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
+        named = replace(hidden, sentences=[replace(first, text=text), *hidden.sentences[1:]])
+        assert shown(("", named)).finding == f'Hide "{quoted}", and the score moves by −0.50.'
+    assert shown(("", replace(hidden, words=hidden.words[:1], effect=hidden.effect[:1]))).note == ""
     two = encoder.tokenize(TEXT, TEXT)
     sentences = sentences_of(two)
     found = replace(hidden, sentence=two, words=sentences[1].words, sentences=sentences, effect=torch.tensor([0.1, -0.2, 0.0]),

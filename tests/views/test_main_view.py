@@ -4,12 +4,13 @@ import json
 import math
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 import torch
 from fastjsonschema import JsonSchemaValueException
 
-from selfattn import load_encoder, numbers
+from selfattn import Head, load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.word_map import attended
@@ -18,8 +19,25 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import stored
-from selfattn.views.main_view import chosen, finding, leading_words, main_view, measured, named_words, put_together
-from selfattn.views.way_data import whole_numbers
+from selfattn.views.main_view import (
+    HINT,
+    _alt,
+    _below,
+    _hint,
+    _most_to_another,
+    _places,
+    _then,
+    _why_no_heads,
+    chosen,
+    finding,
+    leading_words,
+    main_view,
+    measured,
+    named_words,
+    put_together,
+)
+from selfattn.views.way_data import Line, _close, chance, whole_numbers
+from tests.small_hidden_pair import hidden_pair_of
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
@@ -163,7 +181,9 @@ def test_findings_of_pairs_without_an_answer(encoder, encoder_of):
     )
     data = shown.live.data
     assert data["way"] is None and data["heads"]["reason"] and data["beyond"] == {"text": ""}
-    assert data["below"][1].startswith("No word can be hidden in this encoder: ")
+    reason = encoder_of("XLNet").hide_reason.rstrip(".")
+    assert data["below"][1] == f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
+    assert data["heads"]["reason"] == "no word can be hidden in this encoder."
 
 
 def test_the_view_yields_gradients_then_exact_effects(encoder, reports):
@@ -289,6 +309,79 @@ def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
         plain(finding(alike, ([pair.top[0]], []), 0.21))
         == 'Hide "river", and "bank" moves 44 % of the gap to its other senses.'
     )
+
+
+def test_sentences_about_a_hand_made_pair():
+    """Between senses each word at the level is named; between sentences only the leading word. A full stop never is."""
+    pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
+    assert leading_words(pair) == [(0, 3), (1, 0)]
+    gap = 'Hide "river", and "bank" moves 50 % of the gap from money to water.'
+    none = 'No single word moves "bank" further than the noise level, 60 %.'
+    for level, named, said, hint in (
+        (0.2, ([1, 3], [0]), gap, ""), (0.5, ([3], []), gap, ' In B no word moves "bank" further than noise.'),
+        (0.6, ([], []), none, ""),
+    ):  # fmt: skip
+        assert (named_words(pair, level), plain(finding(pair, named, level)), _hint(pair, named)) == (
+            named,
+            said,
+            HINT + hint,
+        )
+    stays = 'Even so, "bank" doesn\'t cross over to the other sense'
+    assert (_then(pair, 0, 3), _then(replace(pair, places=(0.01, 0.01)), 0, 3)) == (
+        f"{stays}.", "It crosses over to the other sense.",
+    )  # fmt: skip
+    faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
+    (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
+    assert at == (0, 3)
+    assert plain(finding(visible, ([], []), math.nan)) == gap.replace("50", "1")
+    fainter = replace(visible, share=(faint[0] / 2, faint[1]))
+    assert finding(fainter, ([], []), math.nan) == 'No single word moves "bank" toward its other sense.'
+    assert named_words(replace(pair, senses=None), math.nan) == ([3], [0])
+    assert _why_no_heads(SimpleNamespace(hide_reason=""), pair) == "no word was hidden."
+    told = replace(pair, notes=("Heads have no shares: they are too many.",))
+    assert _why_no_heads(SimpleNamespace(hide_reason=""), told) == "they are too many."
+    few, many = (SimpleNamespace(sentences=n) for n in (299, 300))
+    lines = [
+        _below(SimpleNamespace(title="us/mine"), pair, ([3], []), math.nan, each)[-1] for each in (few, many, None)
+    ]
+    assert lines == [
+        "Whether that is more than chance takes 300 labelled sentences to tell; there are 299.",
+        "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named.",
+        "Whether that is more than chance is not measured for this encoder yet.",
+    ]
+
+
+def test_near_words_and_chances():
+    """A word is near the leading one if that is less than 1.5 times as long. A move of 0 has no chance."""
+    words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
+    assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
+    said = [
+        chance(SimpleNamespace(chance_of=lambda share, often=often: often), 0.2) for often in (0.3, 0.9, 0.0, math.nan)
+    ]
+    counts = [f"1 in {n} moves about this long goes the wrong way" for n in (3, 2)]
+    assert said == [*counts, "no move about this long goes the wrong way", ""]
+    assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
+
+
+def test_the_picture_of_a_hand_made_pair_in_words():
+    """A head without a number isn't the one that moves the word most."""
+    pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
+    heads = [SimpleNamespace(share=torch.tensor([[math.nan, 0.1], [0.2, -0.5]]), word=pair.words[0][3])]
+    assert plain(_alt(pair, line, heads)) == (
+        'A: the bank of the river . B: A huge bank . In A, hiding "river" moves "bank" 50 % of the way, from 0 % to 50 % of the '
+        'line. In B, hiding "A" moves "bank" 25 % of the way, from 100 % to 75 % of the line. The line runs from money (0 %) to '
+        'water (100 %). Hidden in head 0 of layer 1 alone, "river" moves it 20 %.'
+    )
+    assert _places(pair, line)["place"].tolist() == [0, 0.5, 1, 0.75]
+
+
+def test_the_head_that_is_open_without_effects_attends_most_to_another_word():
+    """The sum over both sentences counts, and in each sentence only the largest weight."""
+    weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
+    other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
+    a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))
+    alone = SimpleNamespace(weights=weights, others=[None, None, None])
+    assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
 
 
 def test_a_word_that_crosses_over(encoder, made, reports):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
+from selfattn import numbers
 from selfattn.analysis.cosine_parts import CosineParts
 from selfattn.charts.similar import BIN
 from selfattn.charts.theme import LIGHT
@@ -15,7 +16,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import TEXT_PAIRS
 from selfattn.panel import Look
 from selfattn.senses import UnrelatedPairs
-from selfattn.views.similar import put_together, similar
+from selfattn.views.similar import METHOD, beside, put_together, similar
 from tests.charts.scene import drawn
 from tests.encoders.test_pooling import embedder
 
@@ -87,6 +88,21 @@ def test_one_added_word(encoder):
     assert same.finding == "Both are the same text: their cosine is 1."
 
 
+def test_words_without_an_effect(encoder):
+    first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
+    added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
+    assert added.finding == 'Only "not" in B sets these two apart, and it adds 0.00 to the cosine.'
+    lower = torch.tensor([[0.5, 0.5, 0.5, 0.4, 0.5]] * 4)
+    assert put_together(first, more, lower, None).finding.endswith("and it adds 0.10 to the cosine.")
+    assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
+
+
+def test_a_cosine_among_unrelated_pairs():
+    for cosine, place in ((-0.3, "none"), (0.4, "all"), (-0.1412, "10.0\u00a0%")):
+        said = f"Cosine {numbers.cosine(cosine)}, above {place} of 1,000 unrelated pairs (median 0.10)."
+        assert beside(cosine, MANY) == said
+
+
 def test_encoder_without_mean_pooling(tmp_path):
     from selfattn import load_encoder
 
@@ -95,7 +111,7 @@ def test_encoder_without_mean_pooling(tmp_path):
     assert panel.live.data["sum"] is None and panel.live.data["lines"] == []
     assert "mine takes one token for its sentence vector (pooling mode cls)" in panel.live.data["below"][0]
     assert panel.finding.startswith('Hide "') and list(panel.tables) == ["hidden words"]
-    assert "sum over pairs" not in panel.method
+    assert panel.method == "\n\n".join(METHOD[1:]) and "sum over pairs" not in panel.method
     texts = [item["text"] for item in drawn(panel.picture(Look()), "text")]
     assert "river" in texts and not any("As a sum" in text for text in texts)
 

@@ -140,6 +140,11 @@ def test_heads_over_many_sentences():
             [1, 0],
             "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 0 to 1.",
         ),
+        (
+            [True, False],
+            [8, 1],
+            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 1 to 8.",
+        ),
         ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads'; by chance 0."),
     ],
 )
