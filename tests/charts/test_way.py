@@ -1,5 +1,7 @@
 """Test the main view's picture: every place, cell and number comes from the live data."""
 
+import copy
+
 import altair as alt
 import pytest
 
@@ -14,6 +16,7 @@ from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.views.main_view import main_view
+from tests.browser.way_data import way_data
 
 LABELLED = labelled_sentences()
 ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
@@ -130,6 +133,79 @@ def test_words_at_the_level_are_tinted_and_others_are_not(panels):
     _, sets = drawn(panels["star"])
     assert {each["color"] for each in what(sets["rects"], "word")} == {LIGHT.muted}
     assert not sets["paths"]
+
+
+def of_heads(exact, weights, **more):
+    """Return the default pair's data with two layers of three heads: the leading word's shares, and a head's weights in A."""
+    data = copy.deepcopy(
+        way_data(layers=2, heads=3, **{"chosen": {"hidden": [None, None], "head": 4, "open": False}} | more)
+    )
+    data["sides"][0]["exact"] = {"6": exact}
+    for side, own in zip(data["sides"], (weights, [40] * 11)):
+        side["weights"][4] = ",".join(map(str, own))
+    return data
+
+
+@pytest.mark.parametrize(
+    ("exact", "opacities", "printed", "brown"),
+    [
+        ("500,499,-150,,0,100", [1, 0.998, 0.3, 0, 0, 0.2], ["5\u00a0%"], True),
+        ("-149,500,0,0,0,0", [0.298, 1, 0, 0, 0, 0], ["5\u00a0%"], False),
+        ("550,-1000,0,0,0,20", [0.55, 1, 0, 0, 0, 0.02], ["6\u00a0%", "−10\u00a0%"], True),
+        ("40,0,0,0,0,0", [0.08, 0, 0, 0, 0, 0], [], False),
+    ],
+)
+def test_cells_of_shares_set_by_hand(exact, opacities, printed, brown):
+    """A share of 5 % is printed, -1.5 % is explained; the deepest tint is the largest share's, or that of 5 %."""
+    sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
+    cells = what(sets["rects"], "head")
+    assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities
+    assert [each["color"] == LIGHT.effect[0] for each in cells] == [(each["value"] or 0) < 0 for each in cells]
+    texts = [each for each in sets["center_plain"] if each["size"] == 11 and "%" in each["text"]]
+    assert [each["text"] for each in texts] == printed
+    assert [each["color"] == LIGHT.background for each in texts] == [
+        part > 0.55 for cell, part in zip(cells, opacities) if abs(cell["value"] or 0) >= 0.05
+    ]
+    said = " ".join(texts_of(sets)).replace("\u00a0", " ")
+    assert "All 6 heads together: 44 %." in said and ("Brown: away from the other sense." in said) == brown
+
+
+@pytest.mark.parametrize(("width", "every"), [(1100, True), (300, False)])
+def test_bars_of_weights_set_by_hand(width, every):
+    """A weight of 0.05 is printed where there is room, else only the largest; the tallest bar is the largest weight of both."""
+    weights = [50, 49, 60, 50, 230, 0, 40, 50, 40, 40, 40]
+    sets = way(of_heads("0,0,0,0,0,0", weights), LIGHT, width)["datasets"]
+    bars = what(sets["rects"], "weight A")
+    assert [each["y2"] - each["y"] for each in bars] == pytest.approx([max(1, 46 * w / 230) for w in weights], abs=0.05)
+    texts = [each["text"] for each in sets["center_plain"] if each["size"] == 11 and each["text"].startswith("0.")]
+    assert texts == (["0.05", "0.06", "0.05", "0.23", "0.05"] if every else ["0.23"])
+
+
+@pytest.mark.parametrize(
+    ("hidden", "first", "share", "exact"),
+    [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
+)
+def test_the_word_whose_heads_are_shown(hidden, first, share, exact):
+    """The word with the larger share: of the words that a visitor chose, else of the leading words."""
+    data = way_data()
+    shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
+    assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
+    own = data["sides"][first[0]]
+    assert shown.cells == row(own["exact"]["6"] if exact else own["gradient"][first[1]], 10_000)
+    assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
+
+
+def test_a_finding_without_a_level_or_a_word():
+    """Without a level the leading word of the larger share is the answer, named or not; between sentences a named one."""
+    data = way_data()
+    for between, level, named, answer in (
+        ("senses", None, [], (0, 6)), ("senses", 0.21, [], None), ("sentences", None, [], None), ("sentences", None, [6], (1, 6)),
+    ):  # fmt: skip
+        sides = [{**data["sides"][0], "named": []}, {**data["sides"][1], "named": named}]
+        shown = Shown({**data, "sides": sides, "way": {**data["way"], "between": between, "level": level}})
+        assert shown.answer == answer
+    none = Shown({**data, "sides": [{**side, "leader": None} for side in data["sides"]]})
+    assert (none.first, none.answer, none.cells, none.exact) == (None, None, [], False)
 
 
 def test_the_finding_and_the_texts_around_it(panels):

@@ -355,6 +355,7 @@ def test_near_words_and_chances():
     """A word is near the leading one if that is less than 1.5 times as long. A move of 0 has no chance."""
     words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
     assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
+    assert _close(words, torch.tensor([0.125, 0.126, 0.0, 0.1875, 0.0]), 3) == [1]  # 1.5 times 0.125 is 0.1875
     said = [
         chance(SimpleNamespace(chance_of=lambda share, often=often: often), 0.2) for often in (0.3, 0.9, 0.0, math.nan)
     ]
@@ -470,7 +471,7 @@ def test_whole_numbers_round_as_printed():
     (text,) = whole_numbers(values, 10_000)
     for part, value in zip(ints(text), values[0].tolist()):
         assert part is None if value != value else numbers.percent(part / 10_000) == numbers.percent(value)
-    assert whole_numbers(torch.full((1, 3), math.nan), 100) == [""]
+    assert whole_numbers(torch.full((1, 3), math.nan), 1000) == [""]
 
 
 @pytest.mark.slow
