@@ -67,7 +67,7 @@ def test_every_number_comes_from_the_data(name, width):
 def test_bars_and_strips_come_from_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
-    rects = spec["datasets"]["rects"]
+    rects, rooms = spec["datasets"]["rects"], []
     for column in data["columns"]:
         if column["kind"] == "strip":
             continue
@@ -80,15 +80,14 @@ def test_bars_and_strips_come_from_the_data(theme):
         for bar in bars:
             assert bar["x2"] - bar["x"] == pytest.approx(max(abs(bar["value"]) * scale, 1), abs=0.05)
             assert bar["color"] == theme.signed[-1 if bar["value"] >= 0 else 0]
-        assert scale * (high - low) < 400
         texts = (text for rows in spec["datasets"].values() for text in rows if "text" in text)
-        beside = next(text["x"] for text in texts if text.get("column") == column["id"])
-        assert min(bar["x"] for bar in bars) == pytest.approx(
-            beside + 8, abs=0.05
-        )  # where the smallest number's bar ends
+        beside = next(text for text in texts if text.get("column") == column["id"])
+        assert min(bar["x"] for bar in bars) == pytest.approx(beside["x"] + 8, abs=0.05)  # the smallest number's end
+        rooms.append(scale * (high - low) + text_width("0" * column["digits"], beside["size"], bold=True))
         largest = [max(side["rows"], key=lambda row: float(row["fine"])) for side in data["sides"]]
         lit = [column["id"] == "weight" or row in largest for row in rows_of(data)]
         assert [bar["opacity"] for bar in bars] == [1 if each else PALE for each in lit]
+    assert rooms == pytest.approx([rooms[0]] * 4, abs=0.5)  # columns of one width, each a text and a bar
     images = spec["datasets"]["images"]
     assert len(images) == 4 * len(data["sides"])  # the query, query x key, weight x value, the context
     side = data["sides"][0]

@@ -9,6 +9,7 @@ from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, scale_of, wrapped
+from selfattn.charts.share import share
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.way import way
 from selfattn.examples import PAIRS, labelled_sentences
@@ -195,6 +196,32 @@ def test_the_word_whose_heads_are_shown(hidden, first, share, exact):
     assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
 
 
+def test_words_of_the_sentences():
+    """Named words are teal, as deep as their shares; without any, the leading word and those close to it are grey."""
+    data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
+    data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
+    sets = way(data, LIGHT)["datasets"]
+    rects = what(sets["rects"], "word")
+    found = [(each["value"], each["color"], each["opacity"]) for each in rects]
+    teal, muted = LIGHT.effect[-1], LIGHT.muted
+    assert found == [
+        (0.16, teal, pytest.approx(0.248)), (0.436, teal, pytest.approx(0.4688)), (0.07, muted, 0.14), (0.199, muted, 0.14),
+    ]  # fmt: skip
+    texts = [each for name, rows in sets.items() if name.startswith("center") for each in rows]
+    at = {each["text"]: each["x"] for each in reversed(texts)}
+    for rect, word, part in zip(rects, ("of", "river", "to", "loan"), ("16", "44", "7", "20")):
+        assert rect["x"] < at[word] == pytest.approx(at[f"{part}\u00a0%"], abs=0.1) and at[word] < rect["x2"]
+    bank = [each["x"] for each in texts if each["text"] == "bank"][:2]  # labels of tokens follow
+    lines = {(each["color"], each["width"]): (each["x"] + each["x2"]) / 2 for each in sets["rules"]}
+    assert [lines[color, 2.5] for color in (LIGHT.sentence_a, LIGHT.sentence_b)] == pytest.approx(bank, abs=0.1)
+    assert lines[LIGHT.ink, 2] == pytest.approx(at["river"], abs=0.1)  # the hidden word is struck out
+    arcs = {}
+    for point in sets["paths"]:
+        arcs.setdefault(point["path"], []).append(point["x"])
+    ends = sorted([min(xs), max(xs)] for xs in arcs.values())
+    assert ends == [pytest.approx([bank[0], at[word]], abs=0.1) for word in ("of", "river")]
+
+
 def test_a_finding_without_a_level_or_a_word():
     """Without a level the leading word of the larger share is the answer, named or not; between sentences a named one."""
     data = way_data()
@@ -269,6 +296,23 @@ def test_the_shared_picture(panels):
     assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
 
 
+def test_the_shared_pictures_sentences():
+    """The answer's sentence alone, with its word struck out; without an answer both, each after its letter."""
+    data = way_data()
+    for sides, words, letters in (
+        (data["sides"], [0.436], 0), ([{**side, "named": []} for side in data["sides"]], [], 2),
+    ):  # fmt: skip
+        sets = share({**data, "sides": sides}, LIGHT)["datasets"]
+        assert [each["value"] for each in what(sets["rects"], "word")] == words
+        found = [
+            (each["text"], each["color"]) for name, rows in sets.items() if name.startswith("center") for each in rows
+        ]
+        assert [text for text, _ in found].count("A") == [text for text, _ in found].count("B") == letters
+        colors = [color for text, color in found if text == "bank"]
+        assert colors == [LIGHT.sentence_a, LIGHT.sentence_b][: len(colors)] and len(colors) == (1 if words else 2)
+        assert ("river", LIGHT.muted if words else LIGHT.ink) in found
+
+
 def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
     """The same sentence twice, a word alone, and an encoder in which no word can be hidden."""
     for reader, texts in (
@@ -280,7 +324,9 @@ def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
         *_, panel = main_view(reader, *sides)
         _, sets = drawn(panel)
         assert "Through which heads" in texts_of(sets) or not sets["points"]
-        alt.Root.validate(panel.share(Look()))
+        shared = panel.share(Look())
+        alt.Root.validate(shared)
+        assert not any("Each dot" in text for text in texts_of(shared["datasets"]))
         assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 

@@ -132,6 +132,8 @@ def test_cut_off_text(encoder, hidden):
 def test_the_picture(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
+    unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]
+    assert [sum(rect.get("said") == "never read" for rect in rects) for rects in unread] == [1, 0]
     texts = [item["text"] for item in drawn(spec, "text")]
     assert texts[0] == 'Hide "We sat.", and the score moves by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "sentence"]

@@ -10,7 +10,8 @@ import torch
 
 from selfattn import numbers
 from selfattn.analysis.cosine_parts import CosineParts
-from selfattn.charts.similar import BIN
+from selfattn.charts.similar import BIN, TALLEST
+from selfattn.charts.similar import similar as picture
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import TEXT_PAIRS
@@ -136,4 +137,20 @@ def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
         assert (bar["x"], bar["x2"]) == pytest.approx(
             [first["x"] + at * BIN * wide - (at > n) for at in (n, n + 1)], abs=0.05
         )
-    assert not counts
+    assert not counts and min(bar["x"] for bar in bars) == pytest.approx(12)  # the smallest of all cosines
+    assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
+
+
+def test_the_parts_of_a_sum_follow_one_another(sides, parts):
+    """A negative part goes back; each ends a pixel before the next begins."""
+    data = dict(put_together(*sides, COSINES, parts).live.data)
+    data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
+    spec = picture(data, LIGHT, 1024)
+    rects = [rect for rect in spec["datasets"]["rects"] if rect.get("what") == "part"]
+    ends = [(0, 0.25), (0.15, 0.25), (0.15, 0.6)]
+    assert [(rect["x"], rect["x2"]) for rect in rects] == [
+        pytest.approx((12 + 1000 * low, 11 + 1000 * high)) for low, high in ends
+    ]
+    assert [rect["color"] == LIGHT.effect[1] for rect in rects] == [False, True, False]
+    said = "As a sum: 0.250 the 2 pairs with a line + −0.100 all other pairs of words + 0.450 pairs with a special token = 0.600"
+    assert said in " ".join(item["text"] for item in drawn(spec, "text"))

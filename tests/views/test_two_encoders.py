@@ -51,6 +51,7 @@ def test_bars_of_the_most_different_word():
     assert texts(picture, "legend-label") == ["more in one", "more in other"]
     assert texts(picture, "axis-label") == ["the (1)", "bank", "the (2)", "full stop"]
     assert sorted(texts(picture)) == ["+0.60", "0.00", "−0.30", "−0.30"]
+    assert picture["layer"][0]["encoding"]["x"]["scale"]["domain"] == pytest.approx([-0.3, 0.6])
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
