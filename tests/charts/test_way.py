@@ -233,6 +233,9 @@ def test_a_finding_without_a_level_or_a_word():
         assert shown.answer == answer
     none = Shown({**data, "sides": [{**side, "leader": None} for side in data["sides"]]})
     assert (none.first, none.answer, none.cells, none.exact) == (None, None, [], False)
+    for reason, said in (("", "no word is hidden."), ("too long.", "too long.")):
+        sets = way({**none.data, "heads": {**data["heads"], "reason": reason}}, LIGHT)["datasets"]
+        assert f"Not known: {said}" in texts_of(sets)
 
 
 def test_the_finding_and_the_texts_around_it(panels):
@@ -294,6 +297,12 @@ def test_the_shared_picture(panels):
     data = panels["عين"].live.data
     assert struck["value"] == Shown(data).share(*Shown(data).answer) and Shown(data).answer[0] == 1
     assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
+
+
+def test_only_a_line_between_senses_has_a_middle():
+    for between, middle in (("senses", 1), ("sentences", 0)):
+        texts = texts_of(way(way_data(between=between), LIGHT)["datasets"])
+        assert sum("← nearer to" in text for text in texts) == middle
 
 
 def test_the_shared_pictures_sentences():

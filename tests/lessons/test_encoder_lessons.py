@@ -48,7 +48,7 @@ def test_the_pronoun_comes_after_both_nouns(encoder):
 def test_the_best_of_many_noisy_heads_is_lucky():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
-    assert pronouns.luck(noise[:, :1, :1]) < pronouns.luck(noise)
+    assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # of 40 coins 25 or fewer fall right in 95 of 100 tries
 
 
 def test_twins_stay_in_one_half():

@@ -48,6 +48,8 @@ def test_bars_of_the_most_different_word():
         "One of the two can't read, so it is left out: x."
     )
     picture = row.picture(Look(width=600))
+    labels = drawn(picture, "text", "axis-label")
+    assert [item["text"] for item in labels if item.get("fontWeight") == "bold"] == ["the (2)"]
     assert texts(picture, "legend-label") == ["more in one", "more in other"]
     assert texts(picture, "axis-label") == ["the (1)", "bank", "the (2)", "full stop"]
     assert sorted(texts(picture)) == ["+0.60", "0.00", "−0.30", "−0.30"]
