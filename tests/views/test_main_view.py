@@ -123,25 +123,6 @@ def test_when_a_word_is_named_between_the_sentences(made):
     )
 
 
-def test_a_share_at_the_level_is_named(made, reports):
-    pair, _ = made("star")
-    level, at = reports["hidden_words"].level.level, pair.top[1]
-    for share, expected in (
-        (
-            torch.tensor(level),
-            'Hide "cameras", and "star" moves 21 % of the gap from famous performer to distant sun.',
-        ),
-        (
-            torch.nextafter(torch.tensor(level), torch.tensor(0.0)),
-            'No single word moves "star" further than the noise level, 21 %.',
-        ),
-    ):
-        changed = pair.share[1].clone()
-        changed[at] = share
-        other = replace(pair, share=(pair.share[0], changed))
-        assert plain(finding(other, named_words(other, level), level)) == expected
-
-
 def test_without_a_report_no_word_is_named(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
@@ -302,15 +283,6 @@ def test_texts_below_and_beyond_the_figure(made, reports):
     assert star["hint"] == "Click any word to hide it." and star["beyond"] == beyond
 
 
-def test_two_sentences_of_one_sense_move_to_the_other_senses(made):
-    pair, _ = made("bank")
-    alike = replace(pair, senses=("riverside", "riverside"))
-    assert (
-        plain(finding(alike, ([pair.top[0]], []), 0.21))
-        == 'Hide "river", and "bank" moves 44 % of the gap to its other senses.'
-    )
-
-
 def test_sentences_about_a_hand_made_pair():
     """Between senses each word at the level is named; between sentences only the leading word. A full stop never is."""
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
@@ -326,10 +298,16 @@ def test_sentences_about_a_hand_made_pair():
             said,
             HINT + hint,
         )
+    alike = replace(pair, senses=("money", "money"))
+    assert (
+        plain(finding(alike, ([3], []), 0.21)) == 'Hide "river", and "bank" moves 50 % of the gap to its other senses.'
+    )
     stays = 'Even so, "bank" doesn\'t cross over to the other sense'
-    assert (_then(pair, 0, 3), _then(replace(pair, places=(0.01, 0.01)), 0, 3)) == (
-        f"{stays}.", "It crosses over to the other sense.",
-    )  # fmt: skip
+    for at, place, said in (
+        (3, 0.0, f"{stays}."), (3, 0.01, "It crosses over to the other sense."),
+        (4, -0.45, f"{stays}: it starts beyond its own sense's average."),
+    ):  # fmt: skip
+        assert _then(replace(pair, places=(place, 0.01)), 0, at) == said
     faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
     (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
     assert at == (0, 3)
@@ -383,21 +361,6 @@ def test_the_head_that_is_open_without_effects_attends_most_to_another_word():
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))
     alone = SimpleNamespace(weights=weights, others=[None, None, None])
     assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
-
-
-def test_a_word_that_crosses_over(encoder, made, reports):
-    pair, _ = made("bank")
-    means = sense_means(encoder, LABELLED, "bank")
-
-    def first_below(place, factor=1):
-        moved = replace(pair, places=(place, pair.places[1]), share=(pair.share[0] * factor, pair.share[1]))
-        panel = put_together(encoder, moved, [], means=means, over_many=reports["hidden_words"])
-        return panel.live.data["below"][0].removesuffix(" Measured on these two sentences only.")
-
-    assert first_below(0.3) == "It crosses over to the other sense."
-    stays = 'Even so, "bank" doesn\'t cross over to the other sense'
-    assert first_below(-0.1) == f"{stays}."
-    assert first_below(-0.1, 1.3) == f"{stays}: it starts beyond its own sense's average."  # a share of 57 %
 
 
 def test_habits_are_the_patterns_that_heads_fit(made, reports):
