@@ -12,9 +12,10 @@ from fastjsonschema import JsonSchemaValueException
 
 from selfattn import Head, load_encoder, numbers
 from selfattn.analysis.hiding import heads_of_word
-from selfattn.analysis.sense_means import sense_means
+from selfattn.analysis.sense_means import LabelledRow, sense_means
 from selfattn.analysis.word_map import attended
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
@@ -24,6 +25,7 @@ from selfattn.views.main_view import (
     _alt,
     _below,
     _hint,
+    _method,
     _most_to_another,
     _places,
     _then,
@@ -36,7 +38,7 @@ from selfattn.views.main_view import (
     named_words,
     put_together,
 )
-from selfattn.views.way_data import Line, _close, chance, whole_numbers
+from selfattn.views.way_data import Line, _close, chance, line_of, whole_numbers
 from tests.small_hidden_pair import hidden_pair_of
 
 LABELLED = labelled_sentences()
@@ -226,13 +228,6 @@ def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_two_sentences_of_one_sense_move_the_same_way(made):
-    pair, panel = made("wave")
-    way = panel.live.data["way"]
-    assert way["toward"] == [1, 1] and way["at"] == [round(place, 4) for place in pair.places]
-    assert [end["label"] for end in way["ends"]] == ["sea swell", "hand greeting"]
-
-
 def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
     """A "wave" that is labelled as a greeting lies nearer to the mean of sea swell."""
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
@@ -298,6 +293,8 @@ def test_sentences_about_a_hand_made_pair():
             said,
             HINT + hint,
         )
+    back = replace(pair, share=(pair.share[0] * 0, pair.share[1]))
+    assert plain(finding(back, ([], [0]), 0.2)) == 'Hide "A", and "bank" moves 25 % of the gap from water to money.'
     alike = replace(pair, senses=("money", "money"))
     assert (
         plain(finding(alike, ([3], []), 0.21)) == 'Hide "river", and "bank" moves 50 % of the gap to its other senses.'
@@ -352,6 +349,33 @@ def test_the_picture_of_a_hand_made_pair_in_words():
         'water (100 %). Hidden in head 0 of layer 1 alone, "river" moves it 20 %.'
     )
     assert _places(pair, line)["place"].tolist() == [0, 0.5, 1, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("senses", "known", "end", "near", "far", "toward", "at"),
+    [
+        (("money", "water"), "money water", "water", [0.1], [0.7], -1, 0.6),
+        (("money", "water"), "money water boat", "water", [0.1], [0.7], -1, 0.6),
+        (("money", "money"), "money water", "water", [0.1], [0.7], 1, 0.4),
+        (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
+    ],
+)
+def test_the_line_of_a_hand_made_pair(senses, known, end, near, far, toward, at):
+    """A's own sentence is no dot; a place is measured from its sense's end."""
+    known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
+    placed = [
+        PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
+        for n, each in enumerate(pair.placed)
+    ]
+    rows = [LabelledRow("money", "A", 0.0), LabelledRow("money", "s1", 0.1), LabelledRow("water", "s2", 0.3)]
+    rows += [LabelledRow("boat", "s3", 0.5)] if "boat" in known else []
+    means = SimpleNamespace(senses=known, counts=[3] * len(known), rows=dict(zip([(0,), (2,), (3,), (4,)], rows)))
+    line = line_of(replace(pair, placed=tuple(placed)), means)
+    assert (line.labels, line.toward, line.at) == (("money", end), (1, toward), (0.2, at))
+    assert [[row.place for row in dots] for dots in line.dots] == [near, far]
+    assert (" labelled senses; a sentence" in line.about) == ("boat" in known)
+    encoder = SimpleNamespace(hide_reason="", one_head_reason="")
+    assert ("With three or more senses" in _method(encoder, pair, means, None)) == ("boat" in known)
 
 
 def test_the_head_that_is_open_without_effects_attends_most_to_another_word():
