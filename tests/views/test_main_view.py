@@ -302,9 +302,10 @@ def test_sentences_about_a_hand_made_pair():
     stays = 'Even so, "bank" doesn\'t cross over to the other sense'
     for at, place, said in (
         (3, 0.0, f"{stays}."), (3, 0.01, "It crosses over to the other sense."),
-        (4, -0.45, f"{stays}: it starts beyond its own sense's average."),
+        (4, -0.1, f"{stays}: it starts beyond its own sense's average."),
     ):  # fmt: skip
-        assert _then(replace(pair, places=(place, 0.01)), 0, at) == said
+        share = torch.tensor([0.1, 0.2, 0.0, 0.5, 0.52]), pair.share[1]
+        assert _then(replace(pair, places=(place, 0.01), share=share), 0, at) == said
     faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
     (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
     assert at == (0, 3)
