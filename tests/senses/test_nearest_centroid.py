@@ -186,6 +186,14 @@ def test_the_default_is_1000_shuffles(encoder_of):
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
 
+def test_the_floor_is_the_accuracy_of_the_random_twin(encoder_of):
+    encoder = encoder_of("BERT")
+    report = separation(encoder, tiny_table(), shuffles=1)
+    twin = separation(random_twin(encoder), tiny_table(), shuffles=1, floor=False)
+    for own, other in ((report.layers, twin.layers), (report.heads, twin.heads)):
+        assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
+
+
 def test_p_value_and_threshold_by_hand():
     shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best of the two heads: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
