@@ -53,6 +53,7 @@ def texts_of(sets):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.slow
 def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
@@ -79,6 +80,7 @@ def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
         assert band == pytest.approx([left + (end - low) * scale for end in level], abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_bars_are_the_weights_of_the_leading_head(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
@@ -212,6 +214,7 @@ def test_a_finding_without_a_level_or_a_word():
         assert f"Not known: {said}" in texts_of(sets)
 
 
+@pytest.mark.slow
 def test_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
@@ -233,6 +236,7 @@ def boxes(sets):
 
 @pytest.mark.parametrize("width", [1100, 760, 390])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
+@pytest.mark.slow
 def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
     spec, sets = drawn(panels[word], Look(width=width))
     for rows in sets.values():
@@ -247,6 +251,7 @@ def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
 
 
 @pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.slow
 def test_the_picture_is_drawn(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
     alt.Root.validate(spec)
@@ -254,6 +259,7 @@ def test_the_picture_is_drawn(panels, dark):
     assert "river" in svg and (DARK if dark else LIGHT).sentence_a in svg
 
 
+@pytest.mark.slow
 def test_the_shared_picture(panels):
     spec = panels["bank"].share(Look(dark=True))
     assert (spec["width"], spec["height"]) == (1200, 675)
@@ -313,6 +319,7 @@ def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
         assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 
+@pytest.mark.slow
 def test_right_to_left_words_run_from_the_right(panels):
     side = panels["عين"].live.data["sides"][0]
     places = placed_words(side, 500, 25)
@@ -324,6 +331,7 @@ def test_lines_keep_a_number_with_its_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
 
 
+@pytest.mark.slow
 def test_labels_are_at_both_ends_of_an_arrow(panels):
     """A's arrow points right, B's left."""
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
@@ -333,6 +341,7 @@ def test_labels_are_at_both_ends_of_an_arrow(panels):
     assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
 
 
+@pytest.mark.slow
 def test_the_line_reaches_every_place_beyond_its_ends(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
