@@ -12,7 +12,10 @@ from selfattn.words import Word
 TEXTS = (["the", "bank", "of", "the", "river", "."], ["A", "huge", "bank", "."])
 AT = (1, 2)  # the places of "bank"
 WORDS = tuple(tuple(Word(text, at + 1, at + 2) for at, text in enumerate(texts)) for texts in TEXTS)
-PLACED = tuple(PlacedWord(SimpleNamespace(words=words), words[at].positions) for words, at in zip(WORDS, AT))
+PLACED = tuple(
+    PlacedWord(SimpleNamespace(words=words, text=" ".join(texts)), words[at].positions)
+    for words, texts, at in zip(WORDS, TEXTS, AT)
+)
 SHARES = ([0.1, 0.2, -0.026, 0.5, 0.9], [0.25, torch.nan, 0.0])
 BY_HEAD = tuple(side + torch.arange(n * 6).reshape(n, 2, 3) / 100 for side, n in ((0, 5), (1, 3)))
 EXACT = {("A", 5): torch.arange(6).reshape(2, 3) / -7}

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -82,6 +84,7 @@ def test_the_folder_pages_has_no_python_files():
     assert list((ROOT / "pages").glob("*.py")) == []
 
 
+@pytest.mark.slow
 def test_imports_of_benchmarks_and_docs_scripts_exist():
     """No other test runs these scripts. Imports inside functions count too."""
     for script in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py")]:

@@ -11,6 +11,7 @@ import torch
 
 from selfattn import Head, TextError, notebook
 from selfattn.analysis.explaining import explain
+from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
@@ -68,6 +69,20 @@ def test_an_unknown_measure_or_head_is_refused(encoder_of):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
     with pytest.raises(ValueError, match=r"Expected a head from L0 H0 to L\d H\d, got 'L9 H0'"):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
+
+
+def test_all_heads_with_the_effect_of_removing_each(encoder_of):
+    """The effects are those of the pair; the head with the largest measure is outlined."""
+    encoder, texts = encoder_of("BERT"), (*PAIR, "A bank of the river.")
+    chart = notebook.all_heads(encoder, *texts[:1], "effect", second=texts[1], control=texts[2], word="bank").to_dict()
+    places = [(text, encoder.encode(text).places("bank")[0].positions) for text in texts]
+    effect, control = (removal_effect(encoder, places[0], other).flatten() for other in places[1:])
+    rects = next(rows for rows in chart["datasets"].values() if any("effect" in row for row in rows))
+    heads = [each for each in rects if "effect" in each]
+    assert [each["effect"] for each in heads] == pytest.approx(effect.tolist(), abs=1e-6)
+    assert [each["control"] for each in heads] == pytest.approx(control.tolist(), abs=1e-6)
+    outlined = [each["stroke"] == LIGHT.ink for each in rects if "effect" not in each]
+    assert outlined.index(True) == int(effect.argmax()) and sum(outlined) == 1
 
 
 def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):

@@ -122,6 +122,7 @@ def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
     assert stored("hidden_words", dataclasses.replace(encoder, digest="another"), two_words) is None
 
 
+@pytest.mark.slow
 def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monkeypatch):
     alone = two_words[(two_words["word"] == "riverbank") | (two_words["sense"] == "water")]
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone)

@@ -21,7 +21,9 @@ from selfattn.tidy_tables import (
     hidden_curves_frame,
     hidden_heads_frame,
     hidden_words_frame,
+    leading_words_frame,
     named_heads,
+    sources_frame,
     unescaped,
     weights_frame,
 )
@@ -37,14 +39,46 @@ def test_weights_frame_of_two_tokens_that_are_the_same_word():
     }  # fmt: skip
 
 
-def test_a_tokens_share_is_its_projection_on_the_context():
+@pytest.mark.parametrize("positions", [[2], [1, 2]])
+def test_a_tokens_share_is_its_projection_on_the_context(positions):
+    """The context of a word of several pieces is the mean of theirs."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
-    shares = context_share(trace, [2])
+    shares, context = context_share(trace, positions), sum(trace.context[at] for at in positions) / len(positions)
     for j in range(4):
-        part = trace.weights[2, j] * trace.value[j]
-        expected = (part @ trace.context[2]) / (trace.context[2] @ trace.context[2])
-        assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
+        part = sum(trace.weights[at, j] for at in positions) / len(positions) * trace.value[j]
+        assert shares[j].item() == pytest.approx(float(part @ context / (context @ context)), abs=1e-5)
+
+
+def test_the_two_leading_words_of_each_sentence():
+    """Of equal shares the first word leads; a sentence of one other word has no second."""
+    shares = {
+        "row": [7, 7, 7, 3],
+        "word": "bank",
+        "text": ["of", "river", "muddy", "loan"],
+        "share": [0.1, 0.5, 0.5, 0.2],
+    }
+    frame = pd.DataFrame({"sense": ["money", "water"], "sentence": ["A bank loan", "The muddy river"]}, index=[3, 7])
+    found = leading_words_frame(SimpleNamespace(named=pd.DataFrame(shares)), frame)
+    assert found.index.tolist() == [7, 3] and found["sense"].tolist() == ["water", "money"]
+    assert found[["first", "share"]].to_dict("list") == {"first": ["river", "loan"], "share": [0.5, 0.2]}
+    assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
+
+
+def test_the_sources_of_a_scan():
+    """A word's first source counts; the sentence is that of its largest move."""
+    rows = [
+        ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
+        ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
+    ]  # fmt: skip
+    names = ("word", "sources", "source_moves", "sentence")
+    tables = [
+        SimpleNamespace(to_pylist=lambda part=part: [dict(zip(names, row)) for row in part])
+        for part in (rows[:2], rows[2:])
+    ]
+    assert sources_frame(tables).to_numpy().tolist() == [
+        ["bank", "river", 3, 0.6, pytest.approx(0.3), "s2"], ["bank", "loan", 1, 0.2, 0.5, "s4"], ["bat", "cave", 1, 1, 0, "s6"],
+    ]  # fmt: skip
 
 
 def test_each_heads_number_is_in_the_row_with_its_name():

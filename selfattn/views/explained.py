@@ -75,7 +75,7 @@ def _by_sentence(
         parts.append(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
-                "depth": _percent(effect, largest), "level": abs(_percent(level, largest)), "number": write(effect),
+                "depth": _percent(effect, largest), "level": _percent(level, largest), "number": write(effect),
                 "tip": f"Sentence {n} of {len(sentences)}: change of {what} {write(effect)}. {noise}{more}",
                 "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
             }

@@ -40,7 +40,7 @@ def kernel_data(
     findings: Sequence[str],
     below: Sequence[str] = (),
     clicks: bool = True,
-    places: int = 2,
+    places: int,
     back: str = "",
 ) -> dict[str, Any]:
     """The data of one or two rows, by the schema. key, about, below: fields of the schema.
@@ -152,18 +152,17 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 def _code() -> list[dict[str, str]]:
     """The kernel's lines, each with the name that it sets, or ""."""
     lines = source(kernel.attend).splitlines()
-    made = [line.strip().split(" = ")[0] if " = " in line and line.startswith("    ") else "" for line in lines]
+    made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
-def _pairs(rows: Sequence[QueryRow]) -> list[dict[int, int]]:
-    """For each row, map the positions of its tokens to the matching tokens of the other row."""
+def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
+    """For each row, map the positions of its tokens to the matching tokens of the other row, or to None."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
     pairs = align(a, b, (rows[0].query, rows[1].query))
-    matched = {here: there for here, there in pairs if here is not None and there is not None}
-    return [matched, {there: here for here, there in matched.items()}]
+    return [dict(pairs), {there: here for here, there in pairs}]
 
 
 def _special(row: QueryRow) -> tuple[bool, ...]:
@@ -171,7 +170,7 @@ def _special(row: QueryRow) -> tuple[bool, ...]:
 
 
 def _side(
-    row: QueryRow, pair: dict[int, int], columns: Collection[str], places: int, decimals: dict[str, int]
+    row: QueryRow, pair: dict[int | None, int | None], columns: Collection[str], places: int, decimals: dict[str, int]
 ) -> dict[str, Any]:
     kept, rest = leading(row)
     sums = {"exponential": _text(_total(row), places), "weight": _text(float(row.of("weights").sum()), places)}

@@ -162,7 +162,7 @@ def similarity_questions(
     ]  # fmt: skip
 
 
-def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
+def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
     """The question about one of the gap's likeliest words. row: its rank from 0. Raises TextError unless there is one gap."""
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
@@ -214,7 +214,7 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
     """`_words` for long texts: the finding names a sentence, and the line below names its leading word."""
-    named = [(question, each, at) for question, each in found.items() for at in each.named[:1]]
+    named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return "No sentence matters more than as many words from anywhere in the text.", [], [*_HIDING_SENTENCES]
     question, each, at = max(named, key=lambda result: abs(float(result[1].by_sentence[result[2]])))

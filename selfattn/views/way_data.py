@@ -159,9 +159,8 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
     known = np.isfinite(exact)
     scaled = np.abs(np.where(known, exact, 0.0)) * parts
     whole = np.floor(scaled + 0.5)
-    if (step := parts // PRINTED) > 1:
-        half = whole % step == step // 2
-        whole = np.where(half, whole + np.where(scaled >= whole, 1, -1), whole)
+    step = parts // PRINTED
+    whole += np.where(whole % step == step // 2, np.where(scaled >= whole, 1, -1), 0)
     signed = np.where(exact < 0, -whole, whole).astype(int).tolist()
     return [
         ",".join(str(value) if there else "" for value, there in zip(*row)) if any(row[1]) else ""

@@ -118,6 +118,7 @@ def test_heads_by_gradient_equal_finite_differences(encoder_of):
         assert float(slopes[head]) == pytest.approx((less - more) / 0.02, abs=1e-3, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_word_in_a_gap(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")

@@ -116,6 +116,7 @@ def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
     assert replace(found, by_sentence=found.by_sentence * 1e6).named == ()
 
 
+@pytest.mark.slow
 def test_the_targets_word_is_not_hidden_with_its_sentence(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)

@@ -35,7 +35,7 @@ def kernel_data(
         )  # fmt: skip
     findings = [largest_weight(row) for row in rows]
     data = made.kernel_data(
-        rows, key="a key", about="One head, step by step.", findings=findings, below=below, clicks=clicks
+        rows, key="a key", about="One head, step by step.", findings=findings, below=below, clicks=clicks, places=2
     )
     return json.loads(json.dumps(data))
 

@@ -20,3 +20,5 @@ def test_datasets_are_listed_once_without_pictures():
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS
     assert drawn_frame({"mark": "bar"}).empty
+    held[0]["url"] = "a word"  # not a column of pictures
+    assert list(drawn_frame({"data": {"values": held}})) == ["x", "y", "url"]

@@ -42,6 +42,8 @@ def test_each_heads_number_is_in_its_layer_and_column(measure, kind):
         assert same_color(item["fill"], on_ramp(getattr(LIGHT, kind), share)), (layer, head)
         assert item["description"].startswith(f"L{layer} H{head}")
     assert len(found) == LAYERS * HEADS
+    formats = {tip["field"]: tip.get("format") for tip in spec["layer"][0]["encoding"]["tooltip"]}
+    assert formats == {"name": None, "effect": "+.4f", "control": "+.4f", "entropy": ".3f"}
 
 
 def test_grid_of_maps_and_bars():

@@ -57,6 +57,12 @@ def test_a_legend_ends_with_the_largest_number(kind, labels):
     )
 
 
+@pytest.mark.parametrize(("legend", "shown"), [("", "weight"), ("share", "share")])
+def test_a_legend_is_named(legend, shown):
+    spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], legend=legend)
+    assert texts(spec, "legend-title") == [shown]
+
+
 def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
     words = ['"', "if", "\\", "<script>alert(1)</script>", "datum.x", "${x}", "constructor", "银行", "the", "the"]
     spec = heatmap(np.eye(10), words, LIGHT)
@@ -79,6 +85,7 @@ def test_large_maps_are_images():
     levels = np.asarray(decoded(spec["datasets"]["picture"][0]["url"]), float)
     assert levels.shape == (65, 65) and np.abs(levels - weights / weights.max() * 255).max() <= 1
     best = np.argsort(-weights[7])[:5]
+    assert spec["datasets"]["rows"][7]["largest"] == weights[7].max()
     assert spec["datasets"]["rows"][7]["most"] == ", ".join(f"w{j} {weights[7, j]:.2f}" for j in best)
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import math
 import re
 from itertools import combinations
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from selfattn.charts.kernel_figure import NARROW, ROW, kernel_figure, raised, read
+from selfattn import numbers
+from selfattn.charts.kernel_figure import NARROW, PALE, ROW, kernel_figure, raised, read
 from selfattn.charts.labels import text_width
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import palette
-from tests.browser.kernel_data import VARIANTS
+from tests.browser.kernel_data import VARIANTS, kernel_data
 from tests.charts.scene import drawn
 
 pytestmark = pytest.mark.slow
@@ -65,7 +67,7 @@ def test_every_number_comes_from_the_data(name, width):
 def test_bars_and_strips_come_from_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
-    rects = spec["datasets"]["rects"]
+    rects, rooms = spec["datasets"]["rects"], []
     for column in data["columns"]:
         if column["kind"] == "strip":
             continue
@@ -78,7 +80,14 @@ def test_bars_and_strips_come_from_the_data(theme):
         for bar in bars:
             assert bar["x2"] - bar["x"] == pytest.approx(max(abs(bar["value"]) * scale, 1), abs=0.05)
             assert bar["color"] == theme.signed[-1 if bar["value"] >= 0 else 0]
-        assert scale * (high - low) < 400
+        texts = (text for rows in spec["datasets"].values() for text in rows if "text" in text)
+        beside = next(text for text in texts if text.get("column") == column["id"])
+        assert min(bar["x"] for bar in bars) == pytest.approx(beside["x"] + 8, abs=0.05)  # the smallest number's end
+        rooms.append(scale * (high - low) + text_width("0" * column["digits"], beside["size"], bold=True))
+        largest = [max(side["rows"], key=lambda row: float(row["fine"])) for side in data["sides"]]
+        lit = [column["id"] == "weight" or row in largest for row in rows_of(data)]
+        assert [bar["opacity"] for bar in bars] == [1 if each else PALE for each in lit]
+    assert rooms == pytest.approx([rooms[0]] * 4, abs=0.5)  # columns of one width, each a text and a bar
     images = spec["datasets"]["images"]
     assert len(images) == 4 * len(data["sides"])  # the query, query x key, weight x value, the context
     side = data["sides"][0]
@@ -118,12 +127,16 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
     assert overlapping == []
 
 
-@pytest.mark.parametrize("few, printed", [(4, 2), (2, 2), (1, 0)])
-def test_few_dimensions_are_printed_as_numbers(few, printed, monkeypatch):
-    monkeypatch.setattr("selfattn.charts.kernel_figure.FEW", few)
-    texts = texts_of(kernel_figure(VARIANTS["2 dimensions"], LIGHT))
-    number = re.compile(r"−?\d+\.\d{4}")
-    assert sum(bool(number.fullmatch(text)) for text in texts) == printed  # the two numbers of the query
+@pytest.mark.parametrize("d", [2, 4, 5])
+def test_up_to_four_dimensions_are_printed_as_numbers(d):
+    data = kernel_data(d=d)
+    texts = texts_of(kernel_figure(data, LIGHT))
+    query = [numbers.decimal(int(part) / 10**4, 4) for part in data["sides"][0]["query"]["values"].split(",")]
+    assert [text for text in texts if re.fullmatch(r"−?\d+\.\d{4}", text)] == (query * 2 if d <= 4 else [])
+
+
+def test_printed_numbers_are_read():
+    assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 
 def test_no_strips_in_a_narrow_picture():

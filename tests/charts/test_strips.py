@@ -1,8 +1,10 @@
 """Test strips of vectors and a product written out: their cells and numbers."""
 
+import pandas as pd
 import pytest
 
-from selfattn.charts.strips import CELL, LEFT, WIDTH, Strip, strips
+from selfattn import numbers
+from selfattn.charts.strips import CELL, LEFT, WIDTH, Strip, product, strips
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
@@ -15,6 +17,22 @@ GROUPS = [
 
 def cells(spec):
     return [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
+
+
+@pytest.mark.parametrize(("rest", "bias"), [(0.5, -4.0), (-0.25, None), (0.0, 0.0)])
+def test_a_product_has_a_bar_for_each_number(rest, bias):
+    """The longest bar is the largest number's: of the terms, the rest, the bias and the sum. A bar below 0 goes to the left."""
+    values = [0.0, 0.0] if bias == 0 else [2.0, -1.0]
+    terms = pd.DataFrame({"dimension": [7, 3], "first": [1.0, 0.5], "second": values, "product": values})
+    spec = product(terms, rest, bias, ("in", "W", "others", "sum"), LIGHT)
+    bars = [*values, rest, *([] if bias is None else [bias])]
+    bars.append(sum(bars))
+    rects, zero, unit = spec["datasets"]["rects"], WIDTH - 76, 70 / (max(map(abs, bars)) or 1)
+    assert [rect["value"] for rect in rects] == bars
+    assert [(rect["x"], rect["x2"]) for rect in rects] == [
+        pytest.approx((zero + unit * min(0, value), zero + unit * max(0, value)), abs=0.01) for value in bars
+    ]
+    assert [numbers.decimal(value, 3) in texts(spec) for value in bars] == [True] * len(bars)
 
 
 @pytest.mark.parametrize("together", [False, True])

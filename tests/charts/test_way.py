@@ -1,5 +1,7 @@
 """Test the main view's picture: every place, cell and number comes from the live data."""
 
+import copy
+
 import altair as alt
 import pytest
 
@@ -7,6 +9,7 @@ from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
 from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, scale_of, wrapped
+from selfattn.charts.share import share
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.way import beyond, way
 from selfattn.examples import PAIRS, labelled_sentences
@@ -14,6 +17,7 @@ from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.views.main_view import main_view
+from tests.browser.way_data import way_data
 
 LABELLED = labelled_sentences()
 ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
@@ -49,6 +53,7 @@ def texts_of(sets):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.slow
 def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
@@ -75,32 +80,7 @@ def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
         assert band == pytest.approx([left + (end - low) * scale for end in level], abs=0.05)
 
 
-@pytest.mark.parametrize("word", ["bank", "star"])
-def test_every_cell_comes_from_the_data(panels, word):
-    _, sets = drawn(panels[word])
-    data = panels[word].live.data
-    side, at = Shown(data).first
-    own = data["sides"][side]
-    assert own["words"][at if at < 3 else at + 1]["share"] == max(
-        each["words"][k]["share"] or 0
-        for each in data["sides"]
-        for k in range(len(each["words"]))
-        if each["words"][k]["kind"] == "word"
-    )
-    cells = what(sets["rects"], "head")
-    assert [each["value"] for each in cells] == row(own["exact"][str(at)], 10_000) and len(cells) == 72
-    first, right, below = cells[0], cells[1], cells[12]  # one row per layer
-    assert (right["x"] - first["x2"], below["y"] - first["y2"]) == pytest.approx((2, 2), abs=0.05)
-    for n, cell in enumerate(cells):
-        assert (cell["x"], cell["y"]) == pytest.approx((cells[n % 12]["x"], cells[n - n % 12]["y"]))
-    written = {
-        numbers.percent(share).replace(" ", "\u00a0")
-        for share in row(own["exact"][str(at)], 10_000)
-        if abs(share) >= 0.05
-    }
-    assert written <= set(texts_of(sets))
-
-
+@pytest.mark.slow
 def test_the_bars_are_the_weights_of_the_leading_head(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
@@ -114,22 +94,127 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
         tall = [each["y2"] - each["y"] for each in bars]
         assert tall == pytest.approx([max(1, 46 * each["value"] / most) for each in bars], abs=0.05)
     assert 'Head 10 of layer 0: what "bank" attends to' in texts_of(sets)
-    faint = [{**side, "weights": [",".join(["50"] * len(side["tokens"]))] * 72} for side in data["sides"]]
-    bars = what(way({**data, "sides": faint}, LIGHT)["datasets"]["rects"], "weight A")
-    assert {round(each["y2"] - each["y"], 1) for each in bars} == {23}  # half of the height, which is at least 0.1
 
 
-def test_words_at_the_level_are_tinted_and_others_are_not(panels):
-    _, sets = drawn(panels["bank"])
-    assert [(each["value"], each["color"]) for each in what(sets["rects"], "word")] == [
-        (panels["bank"].live.data["sides"][0]["words"][7]["share"], LIGHT.effect[-1]),
-        (panels["bank"].live.data["sides"][1]["words"][7]["share"], LIGHT.muted),
+def of_heads(exact, weights, **more):
+    """Return the default pair's data with two layers of three heads: the leading word's shares, and a head's weights in A."""
+    data = copy.deepcopy(
+        way_data(layers=2, heads=3, **{"chosen": {"hidden": [None, None], "head": 4, "open": False}} | more)
+    )
+    data["sides"][0]["exact"] = {"6": exact}
+    for side, own in zip(data["sides"], (weights, [40] * 11)):
+        side["weights"][4] = ",".join(map(str, own))
+    return data
+
+
+@pytest.mark.parametrize(
+    ("exact", "opacities", "printed", "brown"),
+    [
+        ("500,499,-150,,0,100", [1, 0.998, 0.3, 0, 0, 0.2], ["5\u00a0%"], True),
+        ("-149,500,0,0,0,0", [0.298, 1, 0, 0, 0, 0], ["5\u00a0%"], False),
+        ("550,-1000,0,0,0,20", [0.55, 1, 0, 0, 0, 0.02], ["6\u00a0%", "−10\u00a0%"], True),
+        ("40,0,0,0,0,0", [0.08, 0, 0, 0, 0, 0], [], False),
+    ],
+)
+def test_cells_of_shares_set_by_hand(exact, opacities, printed, brown):
+    """A share of 5 % is printed, -1.5 % is explained; the deepest tint is the largest share's, or that of 5 %."""
+    sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
+    cells = what(sets["rects"], "head")
+    assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities
+    gaps = cells[1]["x"] - cells[0]["x2"], cells[3]["y"] - cells[0]["y2"]  # a row for each layer
+    assert gaps == pytest.approx((2, 2), abs=0.05)
+    assert [(each["x"], each["y"]) for each in cells] == [(cells[n % 3]["x"], cells[n - n % 3]["y"]) for n in range(6)]
+    assert [each["color"] == LIGHT.effect[0] for each in cells] == [(each["value"] or 0) < 0 for each in cells]
+    texts = [each for each in sets["center_plain"] if each["size"] == 11 and "%" in each["text"]]
+    assert [each["text"] for each in texts] == printed
+    assert [each["color"] == LIGHT.background for each in texts] == [
+        part > 0.55 for cell, part in zip(cells, opacities) if abs(cell["value"] or 0) >= 0.05
     ]
-    _, sets = drawn(panels["star"])
-    assert {each["color"] for each in what(sets["rects"], "word")} == {LIGHT.muted}
-    assert not [each for each in sets["paths"] if each.get("what") != "hill"]
+    said = " ".join(texts_of(sets)).replace("\u00a0", " ")
+    assert "All 6 heads together: 44 %." in said and ("Brown: away from the other sense." in said) == brown
 
 
+@pytest.mark.parametrize(
+    ("width", "weights", "printed"),
+    [
+        (1100, [50, 49, 60, 50, 230, 0, 40, 50, 40, 40, 40], ["0.05", "0.06", "0.05", "0.23", "0.05"]),
+        (300, [50, 49, 60, 50, 230, 0, 40, 50, 40, 40, 40], ["0.23"]),
+        (1100, [49, 0, 50, *[40] * 8], ["0.05"]),
+    ],
+)
+def test_bars_of_weights_set_by_hand(width, weights, printed):
+    """A weight of 0.05 is printed where there is room, else only the largest. The tallest bar is that of 0.1 or more."""
+    sets = way(of_heads("0,0,0,0,0,0", weights), LIGHT, width)["datasets"]
+    bars = what(sets["rects"], "weight A")
+    assert [each["y2"] - each["y"] for each in bars] == pytest.approx(
+        [max(1, 46 * weight / max(100, *weights)) for weight in weights], abs=0.05
+    )
+    texts = [each["text"] for each in sets["center_plain"] if each["size"] == 11 and each["text"].startswith("0.")]
+    assert texts == printed
+
+
+@pytest.mark.parametrize(
+    ("hidden", "first", "share", "exact"),
+    [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
+)
+def test_the_word_whose_heads_are_shown(hidden, first, share, exact):
+    """The word with the larger share: of the words that a visitor chose, else of the leading words."""
+    data = way_data()
+    shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
+    assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
+    own = data["sides"][first[0]]
+    assert shown.cells == row(own["exact"]["6"] if exact else own["gradient"][first[1]], 10_000)
+    assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
+
+
+def test_words_of_the_sentences():
+    """Named words are teal, as deep as their shares; without any, the leading word and those close to it are grey."""
+    data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
+    data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
+    sets = way(data, LIGHT)["datasets"]
+    rects = what(sets["rects"], "word")
+    found = [(each["value"], each["color"], each["opacity"]) for each in rects]
+    teal, muted = LIGHT.effect[-1], LIGHT.muted
+    assert found == [
+        (0.16, teal, pytest.approx(0.248)), (0.436, teal, pytest.approx(0.4688)), (0.07, muted, 0.14), (0.199, muted, 0.14),
+    ]  # fmt: skip
+    texts = [each for name, rows in sets.items() if name.startswith("center") for each in rows]
+    at = {each["text"]: each["x"] for each in reversed(texts)}
+    for rect, word, part in zip(rects, ("of", "river", "to", "loan"), ("16", "44", "7", "20")):
+        assert rect["x"] < at[word] == pytest.approx(at[f"{part}\u00a0%"], abs=0.1) and at[word] < rect["x2"]
+    bank = [each["x"] for each in texts if each["text"] == "bank"][:2]  # labels of tokens follow
+    lines = {(each["color"], each["width"]): (each["x"] + each["x2"]) / 2 for each in sets["rules"]}
+    assert [lines[color, 2.5] for color in (LIGHT.sentence_a, LIGHT.sentence_b)] == pytest.approx(bank, abs=0.1)
+    assert lines[LIGHT.ink, 2] == pytest.approx(at["river"], abs=0.1)  # the hidden word is struck out
+    arcs = {}
+    for point in [each for each in sets["paths"] if each.get("what") != "hill"]:
+        arcs.setdefault(point["path"], []).append(point["x"])
+    ends = sorted([min(xs), max(xs)] for xs in arcs.values())
+    assert ends == [pytest.approx([bank[0], at[word]], abs=0.1) for word in ("of", "river")]
+
+
+def test_a_finding_without_a_level_or_a_word():
+    """Without a level the leading word of the larger share is the answer, named or not; between sentences a named one.
+
+    Half way is nearer to the second sense.
+    """
+    data = way_data()
+    for between, level, named, at, answer in (
+        ("senses", None, [], (0.49, 0.5), (0, 6)), ("senses", None, [], (0.1, 0.49), None),
+        ("senses", None, [], (0.5, 0.9), None), ("senses", 0.21, [], (0, 1), None),
+        ("sentences", None, [], (0, 1), None), ("sentences", None, [6], (0, 1), (1, 6)),
+    ):  # fmt: skip
+        sides = [{**data["sides"][0], "named": []}, {**data["sides"][1], "named": named}]
+        shown = Shown({**data, "sides": sides, "way": {**data["way"], "between": between, "level": level, "at": at}})
+        assert shown.answer == answer
+    none = Shown({**data, "sides": [{**side, "leader": None} for side in data["sides"]]})
+    assert (none.first, none.answer, none.cells, none.exact) == (None, None, [], False)
+    for reason, said in (("", "no word is hidden."), ("too long.", "too long.")):
+        sets = way({**none.data, "heads": {**data["heads"], "reason": reason}}, LIGHT)["datasets"]
+        assert f"Not known: {said}" in texts_of(sets)
+
+
+@pytest.mark.slow
 def test_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
@@ -151,6 +236,7 @@ def boxes(sets):
 
 @pytest.mark.parametrize("width", [1100, 760, 390])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
+@pytest.mark.slow
 def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
     spec, sets = drawn(panels[word], Look(width=width))
     for rows in sets.values():
@@ -165,6 +251,7 @@ def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
 
 
 @pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.slow
 def test_the_picture_is_drawn(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
     alt.Root.validate(spec)
@@ -172,6 +259,7 @@ def test_the_picture_is_drawn(panels, dark):
     assert "river" in svg and (DARK if dark else LIGHT).sentence_a in svg
 
 
+@pytest.mark.slow
 def test_the_shared_picture(panels):
     spec = panels["bank"].share(Look(dark=True))
     assert (spec["width"], spec["height"]) == (1200, 675)
@@ -191,6 +279,29 @@ def test_the_shared_picture(panels):
     assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
 
 
+def test_only_a_line_between_senses_has_a_middle():
+    for between, middle in (("senses", 1), ("sentences", 0)):
+        texts = texts_of(way(way_data(between=between), LIGHT)["datasets"])
+        assert sum("← nearer to" in text for text in texts) == middle
+
+
+def test_the_shared_pictures_sentences():
+    """The answer's sentence alone, with its word struck out; without an answer both, each after its letter."""
+    data = way_data()
+    for sides, words, letters in (
+        (data["sides"], [0.436], 0), ([{**side, "named": []} for side in data["sides"]], [], 2),
+    ):  # fmt: skip
+        sets = share({**data, "sides": sides}, LIGHT)["datasets"]
+        assert [each["value"] for each in what(sets["rects"], "word")] == words
+        found = [
+            (each["text"], each["color"]) for name, rows in sets.items() if name.startswith("center") for each in rows
+        ]
+        assert [text for text, _ in found].count("A") == [text for text, _ in found].count("B") == letters
+        colors = [color for text, color in found if text == "bank"]
+        assert colors == [LIGHT.sentence_a, LIGHT.sentence_b][: len(colors)] and len(colors) == (1 if words else 2)
+        assert ("river", LIGHT.muted if words else LIGHT.ink) in found
+
+
 def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
     """The same sentence twice, a word alone, and an encoder in which no word can be hidden."""
     for reader, texts in (
@@ -202,10 +313,13 @@ def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
         *_, panel = main_view(reader, *sides)
         _, sets = drawn(panel)
         assert "Through which heads" in texts_of(sets) or not sets["points"]
-        alt.Root.validate(panel.share(Look()))
+        shared = panel.share(Look())
+        alt.Root.validate(shared)
+        assert not any("Each dot" in text for text in texts_of(shared["datasets"]))
         assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 
+@pytest.mark.slow
 def test_right_to_left_words_run_from_the_right(panels):
     side = panels["عين"].live.data["sides"][0]
     places = placed_words(side, 500, 25)
@@ -217,13 +331,7 @@ def test_lines_keep_a_number_with_its_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
 
 
-@pytest.mark.parametrize(("places", "side"), [((0.49, 0.5), 0), ((0.1, 0.49), None), ((0.5, 0.9), None)])
-def test_half_way_is_nearer_to_the_second_sense(panels, places, side):
-    data = panels["bank"].live.data
-    shown = Shown({**data, "way": {**data["way"], "at": places}})
-    assert (shown.answer and shown.answer[0]) == side
-
-
+@pytest.mark.slow
 def test_labels_are_at_both_ends_of_an_arrow(panels):
     """A's arrow points right, B's left."""
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
@@ -233,6 +341,7 @@ def test_labels_are_at_both_ends_of_an_arrow(panels):
     assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
 
 
+@pytest.mark.slow
 def test_hills_have_the_places_and_heights_of_the_data(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
@@ -245,6 +354,7 @@ def test_hills_have_the_places_and_heights_of_the_data(panels):
             assert heights == pytest.approx([70 * high for _, high in points], abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_line_reaches_every_place_beyond_its_ends(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]

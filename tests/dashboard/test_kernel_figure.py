@@ -35,6 +35,7 @@ def asked(encoder, sides=None, head=HEAD, **queries):
     return kernel_of(encoder, sides, head, {name: side.positions[0] for name, side in sides.items()} | queries)
 
 
+@pytest.mark.slow
 def test_kernel_figure_cache_key(encoder, encoder_of, made):
     river = encoder.encode(TEXTS["A"]).places("river")[0].positions
     bank = sides_of(encoder)["A"].positions

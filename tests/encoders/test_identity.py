@@ -23,6 +23,7 @@ def sentence_embedder(folder):
     return embedder(folder, config_sentence_transformers={"prompts": {}}, **files)
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_bundled_encoder_has_the_same_content(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")

@@ -98,6 +98,14 @@ def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
+def test_a_text_of_twelve_lines_is_whole():
+    """The name before the text has a line of its own here."""
+    line = "x" * int(900 / files.LETTER)
+    for n, more in ((11, []), (12, [f"... and {len(line)} more characters: the file's metadata has them all"])):
+        origin = Provenance(title="T", sentences={"A": " ".join([line] * n)})
+        assert files.titled({}, origin, 900)["title"]["subtitle"][:-1] == ["A:", *[line] * 11, *more]
+
+
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
 def test_the_plain_form(n, provenance):

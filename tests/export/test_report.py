@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -69,6 +70,17 @@ def test_pictures_have_a_text_alternative_and_tables_count_all_rows(view):
     assert page.count("<td>0.1235</td>") == 100 and "<td>0.5" not in page
     whole = base64.b64decode(re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", page)[1]).decode()
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
+
+
+def test_a_hundred_rows_of_a_folders_encoder(view):
+    """They are all shown; without a measured difference the report says so."""
+    origin = replace(view.provenance, revision="", error=None)
+    small = view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
+    assert "shown here" not in "".join(report._tables(small))
+    shown = report._origin(small)
+    assert shown["revision"] == "a folder" and shown["largest difference to the model's own weights"] == (
+        origin.check() or "not measured for this view"
+    )
 
 
 @pytest.mark.slow

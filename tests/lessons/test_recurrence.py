@@ -1,5 +1,7 @@
 """The recurrence is measured: a signal fades with gains below 1 and grows above 1, but distance doesn't matter to attention."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -38,6 +40,16 @@ def test_attention_has_similar_gradients_near_and_far():
     near_and_far = signal("attention", asking=8)["gradient"].tolist()
     assert near_and_far[-1] > 0.8 * near_and_far[1]
     assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # untrained: even weights dilute the signal
+
+
+def test_attention_and_its_gradients_equal_torchs():
+    vectors = recurrence.word_vectors(WORDS, 4)
+    query = vectors + 3 * vectors[1]
+    contexts = torch.nn.functional.scaled_dot_product_attention(query[None], vectors[None], vectors[None])[0]
+    network = partial(recurrence.attention, wanted=1, asking=3)
+    assert torch.allclose(network(vectors), contexts)
+    jacobian = torch.autograd.functional.jacobian(network, vectors)[:, :, 1]  # (n, d, d)
+    assert torch.allclose(recurrence._gradients(network, vectors, 1), jacobian.flatten(1).norm(dim=1) / 2)
 
 
 def test_operations_of_attention_include_its_projections():

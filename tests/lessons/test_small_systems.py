@@ -13,7 +13,7 @@ from pages.learn.from_scratch.lesson_pages import (
 )
 from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
-from selfattn.lessons import worked_example
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.views.kernel_lines import source
 
 
@@ -31,6 +31,15 @@ def test_the_jacobian_norm_equals_that_of_autograd():
     row = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row)
     assert float(scores.jacobian_norm(row.softmax(-1))) == pytest.approx(float(jacobian.norm()))
+
+
+def test_the_head_by_hand_adds_its_output_to_the_words_embedding():
+    for hidden in (None, 4):
+        bank = one_head_by_hand.compute("river", hidden=hidden)
+        weights = (bank.trace.scores[1] / 2**0.5).exp() * torch.tensor([1, 1, 1, 1, float(hidden is None)])
+        added = weights / weights.sum() @ bank.trace.value @ one_head_by_hand.W_OUTPUT
+        assert bank.added.tolist() == pytest.approx(added.tolist())
+        assert bank.total.tolist() == pytest.approx((bank.embeddings[1] + added).tolist())
 
 
 def test_order_changes_contexts_only_with_mask_or_positions():

@@ -195,6 +195,7 @@ def test_a_second_run_writes_only_missing_parts(made):
 
 
 @pytest.mark.parametrize("file", ["scan.json", "parts/part-000001.parquet", "rejects/part-000001.csv", "heads.csv"])
+@pytest.mark.slow
 def test_a_full_disk_gives_a_message_and_the_same_command_continues(tmp_path, capsys, file):
     more = ["--target", "similarity=A bank."] if file == "heads.csv" else ["--part-rows", "4"]
     table, output, whole = write(tmp_path / "table.csv", 8, bad=(4, 5, 6, 7)), tmp_path / "scan", tmp_path / "whole"

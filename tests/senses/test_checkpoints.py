@@ -46,6 +46,7 @@ def test_means_and_intervals_match_plain_loops(encoders):
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
+@pytest.mark.slow
 def test_by_chance_counts_heads_paired_with_wrong_heads(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)

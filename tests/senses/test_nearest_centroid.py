@@ -80,6 +80,7 @@ def beyond_baselines_loop(scores, baselines, senses):
     return added
 
 
+@pytest.mark.slow
 def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
@@ -183,6 +184,14 @@ def test_each_word_keeps_the_seed_of_its_shuffles(encoder, labelled, monkeypatch
 def test_the_default_is_1000_shuffles(encoder_of):
     p = separation(encoder_of("BERT"), tiny_table(), floor=False).heads["p_value"].to_numpy()
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
+
+
+def test_the_floor_is_the_accuracy_of_the_random_twin(encoder_of):
+    encoder = encoder_of("BERT")
+    report = separation(encoder, tiny_table(), shuffles=1)
+    twin = separation(random_twin(encoder), tiny_table(), shuffles=1, floor=False)
+    for own, other in ((report.layers, twin.layers), (report.heads, twin.heads)):
+        assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
 
 
 def test_p_value_and_threshold_by_hand():

@@ -21,6 +21,7 @@ def drawn(n=320, seed=3, shift=0.1):
 
 
 @pytest.mark.parametrize("shift", [0.1, 0.3])
+@pytest.mark.slow
 def test_noise_matches_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)

@@ -225,6 +225,7 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
     ]
 
 
+@pytest.mark.slow
 def test_a_single_word_that_is_called_all(encoder_of):
     """A report on one word has no interval over words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
@@ -277,6 +278,7 @@ def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
     assert len(ways) == 4 and not ways.isna().any(axis=None) and not report.accuracy.isna().any(axis=None)
 
 
+@pytest.mark.slow
 def test_a_way_without_numbers_for_one_word_has_none_over_all_words(encoder_of):
     tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
     first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
@@ -291,6 +293,7 @@ def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
         hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before the table is read
 
 
+@pytest.mark.slow
 def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     """If a word's vectors differ only by rounding, shares are NaN, and no word is named."""
     noise = np.random.default_rng(1)

@@ -10,6 +10,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.unrelated_pairs import UnrelatedPairs, drawn_pairs, unrelated_pairs
 
 
+@pytest.mark.slow
 def test_pairs_are_drawn_as_defined():
     frame = labelled_sentences()
     rng, words = np.random.default_rng(0), sorted(frame["word"].unique())

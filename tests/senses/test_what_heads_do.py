@@ -41,6 +41,7 @@ def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkey
         assert patterns["special tokens"] == pytest.approx(sum(special) / len(special), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_sentence_without_other_words_is_never_listed(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
     found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.charts.theme import LIGHT
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
+from selfattn.senses.what_heads_do import TOP
 from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
 from selfattn.views.all_heads import every_head, habit, moved_word, profile, small_maps
@@ -32,8 +34,7 @@ COMPARED = SimpleNamespace(sides={"A": SimpleNamespace(word=SimpleNamespace(text
 
 def panel(measure, chosen, **columns):
     frame = heads_frame(**{name: torch.tensor([own]) for name, own in columns.items()})
-    compared = COMPARED if "effect" in columns else None
-    return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=compared)
+    return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=COMPARED)
 
 
 def test_panel_of_a_measure():
@@ -71,6 +72,12 @@ def test_removal_compared_with_the_control(control, expected):
 def test_chosen_heads_weights_are_sent_as_text():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
+    frame = heads_frame(entropy=torch.ones(1, 3))
+    for n in (40, 41):
+        long = SimpleNamespace(**vars(MAPPED) | {"tokens": ("of",) * n})
+        assert bool(every_head(long, MAPS, frame, MEASURES["entropy"], Head(0, 1)).live.data["maps"]["said"]) == (
+            n == 40
+        )
 
 
 def test_small_maps_show_all_heads(encoder):
@@ -85,7 +92,9 @@ def test_small_maps_show_all_heads(encoder):
 
 def test_habit_marks_the_attended_word(encoder):
     frame = labelled_sentences()
-    own = habit(encoder, stored("head_profiles", encoder, frame).report, frame, Head(0, 10))
+    report = stored("head_profiles", encoder, frame).report
+    report = replace(report, sentences=report.sentences.replace({"rank": {383: TOP}}))
+    own = habit(encoder, report, frame, Head(0, 10))
     place = own.table.iloc[0]
     words = own.live.data["rows"][0]["words"]
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
@@ -95,7 +104,7 @@ def test_habit_marks_the_attended_word(encoder):
         "Typical: half of the 768 have a larger weight",
     )
     assert [text.partition(", half a")[0] for text in headings] == [strongest, "", "", "", typical, ""]
-    assert own.table["rank"].tolist() == [0, 1, 2, 3, 383, 384]
+    assert own.table["rank"].tolist() == [0, 1, 2, 3, 4, 384]
     drawn = str(own.picture(Look()))
     assert strongest in drawn and typical in drawn
     assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
@@ -105,7 +114,9 @@ def test_habit_marks_the_attended_word(encoder):
 def test_rank_of_a_head(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
-    for place in (0, 1, 40):
+    every.loc[2, "leads"] = 0.005
+    moves = replace(moves, heads=every.assign(word="all"))
+    for place in (0, 1, 2, 40):
         row = every.loc[place]
         own = moved_word(moves, Head(int(row["layer"]), int(row["head"])))
         assert f"moves {numbers.decimal(100 * row['share'], 1)}\u00a0% of the way" in own.finding
@@ -116,6 +127,7 @@ def test_rank_of_a_head(encoder):
         wanted = {
             0: "None of the other 71 heads moves",
             1: "1 of the other 71 heads moves",
+            2: "2 of the other 71 heads move",
             40: "40 of the other 71 heads move",
         }
         assert own.note.startswith(f"{wanted[place]} it further.")

@@ -60,6 +60,34 @@ def test_sentence_above_its_noise_level(hidden):
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
+def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
+    """The other text is short. A query of three sentences has levels too."""
+    short = encoder.tokenize("We sat.")
+    more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
+    panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
+    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score moves by −0.50.')
+    data = panel.live.data
+    assert data["opened"] == [0, 0] and [each["kind"] for each in data["rows"][0]["words"]] == [
+        "named",
+        "sentence",
+        "named",
+    ]
+    assert data["legend"].startswith(
+        "Brown: the score falls without the sentence; teal: it rises. Grey band: noise level."
+    )
+    first = hidden.sentences[0]
+    for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
+        named = replace(hidden, sentences=[replace(first, text=text), *hidden.sentences[1:]])
+        assert shown(("", named)).finding == f'Hide "{quoted}", and the score moves by −0.50.'
+    assert shown(("", replace(hidden, words=hidden.words[:1], effect=hidden.effect[:1]))).note == ""
+    two = encoder.tokenize(TEXT, TEXT)
+    sentences = sentences_of(two)
+    found = replace(hidden, sentence=two, words=sentences[1].words, sentences=sentences, effect=torch.tensor([0.1, -0.2, 0.0]),
+                    by_sentence=torch.tensor([-0.5, 0.01, 0.2] * 2), level=torch.tensor([0.25] * 6))  # fmt: skip
+    rows = shown(("", found)).live.data["rows"]
+    assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
+
+
 def test_nothing_is_named_within_the_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "No sentence matters more than as many words from anywhere in the text."
@@ -104,6 +132,8 @@ def test_cut_off_text(encoder, hidden):
 def test_the_picture(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
+    unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]
+    assert [sum(rect.get("said") == "never read" for rect in rects) for rects in unread] == [1, 0]
     texts = [item["text"] for item in drawn(spec, "text")]
     assert texts[0] == 'Hide "We sat.", and the score moves by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "sentence"]

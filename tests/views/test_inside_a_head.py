@@ -104,7 +104,7 @@ def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
     note = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
-    assert panel.note.startswith(note)
+    assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
     assert not any("Recomputed" in line for line in panel.live.data["below"])
 
 

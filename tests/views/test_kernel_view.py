@@ -1,5 +1,6 @@
 """Test the kernel figure's data: each printed number is the trace's, and follows from the numbers printed before it."""
 
+import inspect
 import json
 import math
 import re
@@ -13,7 +14,7 @@ from selfattn.analysis.what_if import change
 from selfattn.encoders.capture import Head
 from selfattn.kernel import AttentionTrace
 from selfattn.kernel_inputs import Term
-from selfattn.views.kernel_data import factor
+from selfattn.views.kernel_data import _division, factor
 from selfattn.views.kernel_row import LEADING, MOST, QueryRow, leading, word_row
 from selfattn.views.kernel_view import kernel_panel
 
@@ -221,6 +222,58 @@ def test_long_sentences_put_small_weights_in_one_row(n):
     largest = [at for at in row.of("weights").argsort(descending=True).tolist() if at != 3]
     assert kept == (list(range(n)) if n == MOST else sorted([3, *largest[: LEADING - 1]]))
     assert sorted(kept + rest) == list(range(n))
+    data = data_of(row)
+    assert len(data["below"]) == (n > MOST)
+    if rest:
+        assert data["sides"][0]["rest"]["fine"] == numbers.decimal(row.of("weights").double()[rest].sum(), 4)
+
+
+def test_a_row_made_by_hand():
+    """Keys of two numbers and values of four; a mask that adds nothing has no column, a term that adds nothing has one."""
+    terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
+    keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)
+    trace = attend(torch.zeros(1, 2), keys, values, torch.zeros(1, 3), terms=terms)
+    row = QueryRow(trace=trace, tokens=tuple("abc"), query=0, name="A")
+    panel = kernel_panel(row)
+    data = panel.live.data
+    assert panel.finding == '"a" gives itself most of its weight: 0.50.'
+    assert (panel.sentences, kernel_panel([row, row]).sentences) == (("A",), ())
+    assert data["places"] == {"vectors": 1, "products": 0, "handed": 1}
+    ends = {column["id"]: column["ends"] for column in data["columns"] if column["kind"] != "strip"}
+    assert ends == {
+        "score": [0, 1], "scaled": [0, 1], "term bias": [0, 0.69], "term none": [0, 1], "masked": [0, 0.69],
+        "exponential": [0, 1], "weight": [0, 1],
+    }  # fmt: skip
+    assert data["sides"][0]["rows"][1]["steps"] == [
+        ["score", "query · key = 0.00"], ["scaled", "0.00 ÷ √2 = 0.00"], ["masked", "0.00 + 0.00 + 0.00 = 0.00"],
+        ["exponential", "e^(0.00 − 0.69) = 0.50"], ["weight", "0.50 ÷ 2.00 = 0.25"],
+    ]  # fmt: skip
+    second = panel.tables["dimensions"][["product", "handed"]].to_numpy()[4:8].ravel()
+    assert second == pytest.approx([0, 0.1, 0, 0.2, math.nan, -0.1, math.nan, 0], nan_ok=True)
+
+
+def test_the_lines_of_the_kernel():
+    whole = inspect.getsource(attend).splitlines()
+    start, stop = (at for at, line in enumerate(whole) if '"""' in line)
+    code = data_of(QueryRow(trace=wide(1.0), tokens=("a",) * 30, query=0))["code"]
+    assert [line["text"] for line in code] == [*whole[:start], *whole[stop + 2 :]] and "check_inputs" in whole[stop + 1]
+    made = [line["makes"] for line in code if line["makes"]]
+    assert made == [
+        "scale",
+        "scores",
+        "scaled",
+        "masked",
+        "maximum",
+        "shifted",
+        "exponentials",
+        "total",
+        "weights",
+        "context",
+    ]
+
+
+def test_a_division_has_as_few_decimals_as_its_result_needs():
+    assert _division(0.002636204657974942, 4.410395029710836, 0.0005977252922280259, 2) == ("0.0026", "4.410", "0.0006")
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])

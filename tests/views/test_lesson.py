@@ -8,7 +8,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.panel import Look
 from selfattn.views.lesson import drawing, lesson_panel
-from selfattn.views.stage import Column, Scene, square, stage_panel
+from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene, square, stage_data, stage_panel
 
 FRAME = pd.DataFrame({"token": ["not", "good"], "weight": [0.75, 0.25]})
 
@@ -48,6 +48,49 @@ def test_a_static_stage_shows_minus_infinity():
     assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]
     svg = vl_convert.vegalite_to_svg(made.picture(Look()))
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1
+
+
+def test_the_data_of_a_hand_made_scene():
+    """Columns of cells, shares and bars, and a plane; what is asked is empty until the question is answered."""
+    matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
+    cells = Column(
+        "k", "key", matrix.round(), shape="2 × 2", above=("W", matrix), foot=("sum", torch.tensor([4.0, 2.5])),
+        tips=[["a", "b"]], asked=True,
+    )  # fmt: skip
+    share = Column("w", "weight", torch.tensor([0.0, 1.0]), SHARE, above=("q", matrix[:1]))
+    bars = Column("s", "score", torch.tensor([1.5, -torch.inf]), (-3.0, 1.0))
+    marks = [
+        Mark("m", "moved", (1.0, 2.0), (0.0, 0.0), "a", 0.12345, before=(None, (0.5, 0.25))),
+        Mark("n", "new", (-1.0, 0.0), asked=True),
+    ]
+    scene = Scene("It moves.", ("bank", "river"), [cells, share, bars], [Plane("p", "plane", marks, ((0, 1), (0, 2)))])
+    shown = {answered: stage_data(scene, [], "stop", answered) for answered in (True, False)}
+    common = {"across": 2, "kind": "cells", "ends": [0, 1], "name": "k", "places": 2, "shape": "2 × 2", "title": "key"}
+    assert shown[True]["columns"][0] == common | {
+        "rows": [[1, -2], [3, 4]], "tips": [["a", "b"]], "above": {"title": "W 2 × 2", "rows": [[1, -2], [3, 4]]},
+        "foot": {"title": "sum", "row": [4, 2.5]},
+    }  # fmt: skip
+    assert shown[False]["columns"][0] == common | {
+        "rows": [], "tips": [], "above": {"title": "W", "rows": []}, "foot": {"title": "sum", "row": []},
+    }  # fmt: skip
+    for data in shown.values():
+        one, other = data["columns"][1:]
+        assert (one["kind"], one["ends"], one["places"], one["rows"]) == ("share", [0, 1], 2, [[0], [1]])
+        assert one["above"]["title"] == "q" and other["above"] is None and other["foot"] is None
+        assert (other["kind"], other["ends"], other["places"], other["rows"]) == ("bars", [-3, 1.5], 2, [[1.5], ["−∞"]])
+    before, after = (
+        [(mark["name"], mark["at"], mark["origin"]) for mark in shown[at]["planes"][0]["marks"]] for at in shown
+    )
+    assert before == [("m", [1, 2], [0, 0]), ("n", [-1, 0], None)] and after == [("m", [0.5, 0.25], None)]
+    assert shown[True]["planes"][0]["marks"][0]["width"] == 0.123
+    assert shown[True]["about"] == (
+        "It moves. key: bank [1.00, −2.00], river [3.00, 4.00]. weight: bank [0.00], river [1.00]. score: bank [1.50], "
+        "river [−∞]. plane: moved at 1.0, 2.0, new at −1.0, 0.0."
+    )
+    assert (
+        shown[False]["about"].startswith("The answer is still empty. weight: ")
+        and Column("", "", matrix.round()).places == 0
+    )
 
 
 def test_a_plane_holds_its_vectors_and_the_origin():

@@ -8,18 +8,18 @@ from selfattn.views.nearest_sentences import nearest_sentences, senses_of
 TEXTS = ["A bank, by a river.", "The Bank lends.", "It has a bank.", "No bank is open.", "We sat on a bank."]
 
 
-def ranked(*cosines, senses=("river", "money", "river", "money", "river")):
+def ranked(*cosines, senses=("river", "money", "money", "money", "river")):
     return pd.DataFrame({"sentence": TEXTS, "sense": senses, "cosine": cosines}, index=[7, 3, 9, 1, 2])
 
 
 def test_three_sentences_with_their_word_underlined(encoder):
     panel = nearest_sentences(encoder, "Bank", "after layer 2", ranked(0.9, 0.8, 0.7, 0.6, 0.5))
     rows = panel.live.data["rows"]
-    assert [row["said"] for row in rows] == ["cosine 0.90, river", "cosine 0.80, money", "cosine 0.70, river"]
+    assert [row["said"] for row in rows] == ["cosine 0.90, river", "cosine 0.80, money", "cosine 0.70, money"]
     words = [[word["text"] for word in row["words"] if word["kind"] == "chosen"] for row in rows]
     assert words == [["bank"], ["Bank"], ["bank"]]
     assert not any(word["number"] or word["depth"] for row in rows for word in row["words"])
-    assert panel.finding == "Nearest after layer 2: 2 of river and 1 of money."
+    assert panel.finding == "Nearest after layer 2: 1 of river and 2 of money."
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def svg_width(spec):
     return re.search(r'width="(\d+)"', vegalite_to_svg(spec))[1]
 
 
+@pytest.mark.slow
 def test_cells_of_one_size_for_unequal_sentences():
     """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
     a, b = two_maps(A=40, B=3)

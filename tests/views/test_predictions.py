@@ -49,18 +49,22 @@ def test_the_word_that_moves_the_answer_most(found):
 
 
 def test_small_changes_have_a_pale_tint(found):
-    words = predictions.words({asked(): replace(found, number=-8.0)}).live.data["rows"][0]["words"]
+    both = {asked(" in A"): replace(found, number=-8.0), asked(" in B"): found}
+    words = predictions.words(both).live.data["rows"][0]["words"]
     assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8
     assert words[0]["number"] == ""  # under 5 % of 0.8
+    none = predictions.words({asked(): replace(found, number=0.0, effect=found.effect * 0)})
+    assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
 def test_a_margin_before_and_after(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
     assert "from 0.25 to −0.05 (a margin is a logit minus the next best): another becomes the likeliest." in other.note
-    assert (
-        "(a margin is a logit minus the next best). All"
-        in predictions.words({asked(): replace(found, number=-1.0)}).note
-    )
+    to_zero = predictions.words({asked(): replace(found, number=float(-found.effect[1]))})
+    assert "from 0.30 to 0.00 (a margin is a logit minus the next best): another becomes the likeliest." in to_zero.note
+    for number in (0.0, -1.0):
+        below = predictions.words({asked(): replace(found, number=number)})
+        assert "(a margin is a logit minus the next best). All" in below.note
 
 
 def test_two_documents_for_one_query(encoder):
@@ -99,11 +103,18 @@ def test_two_documents_for_one_query(encoder):
         'leads by 0.90 in the score; with "sat" of document 1 hidden, both score alike.'
         in predictions.words(alike).finding
     )
-    effects = (torch.tensor(each) for each in ((0.1, -0.5, -0.9, -0.8, -3.0), (0.1, -0.1, -0.1, 0.2)))
+    effects = (torch.tensor(each) for each in ((0.1, -0.5, -0.9, -0.45, -3.0), (0.1, -0.1, -0.1, 0.2)))
     shared = {question: replace(each, effect=effect) for (question, each), effect in zip(found.items(), effects)}
     assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We", 0.9, is in both documents
-    floor = {question: replace(each, together=0.05) for question, each in found.items()}
-    assert "It scores 2.05 without any word: all words together don't raise it" in predictions.words(floor).note
+    ahead = {
+        question: replace(each, effect=each.effect.abs() * sign)
+        for (question, each), sign in zip(found.items(), (1, 0))
+    }
+    assert predictions.words(ahead).finding == "Document 1 leads by 0.50 in the score."
+    for together, low in ((0.05, True), (0.31, False)):  # the largest effect is 3
+        floor = {question: replace(each, together=together) for question, each in found.items()}
+        said = f"It scores {2 + together:.2f} without any word: all words together don't raise it"
+        assert (said in predictions.words(floor).note) == low
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
 
@@ -111,10 +122,11 @@ def test_two_documents_for_one_query(encoder):
 def test_each_word_with_its_tag(encoder):
     sentence = encoder.encode("Anna sat .")
     found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
-    panel = predictions.tags(sentence, found)
+    panel = predictions.tags(sentence, found, chosen=1)
     assert panel.finding == "1 of 3 words has a tag." and panel.alt == '"Anna" B-PER'
     words = panel.live.data["rows"][0]["words"]
     assert [(word["number"], word["depth"]) for word in words] == [("B-PER", 90), ("", 0), ("", 0)]
+    assert [word["kind"] for word in words] == ["word", "chosen", "punctuation"]
     assert words[1]["tip"] == "sat: probability 0.80 of O"
     other = predictions.tags(sentence, found.assign(tag=["B-LOC", "O", "O"]))
     assert other.live.data["key"] != panel.live.data["key"]
@@ -138,6 +150,9 @@ def test_heads_that_were_run_and_the_chosen_one(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
     assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30."
     assert "2 of 4 heads are run: those that lead" in panel.method
+    for key, bound in (("class", "0.078"), ("similarity", "0.006")):  # a log probability has 13 times the noise
+        note = predictions.heads(replace(asked(), key=(key, 1)), found, "L1 H1", "bfloat16").note
+        assert f"by up to {bound}: " in note
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
 

@@ -1,5 +1,6 @@
 """Test the panels of Senses: their order, their sentences at each branch, and that they print the report's numbers."""
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -15,7 +16,9 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.sources import BUNDLED_CONTENT
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
+from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import shipped_of_others, stored
+from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import scanned, senses
 from tests.charts.scene import drawn
 
@@ -46,12 +49,12 @@ def panels(encoder, report, separated, other):
 
 
 def changed(report, **values):
-    """Return the report with these accuracies and agreements, each with an interval of ±0.03."""
+    """Return the report with these accuracies and agreements, each with an interval of ±1/32."""
     accuracy, agreement = report.accuracy.copy(), report.agreement.copy()
     for name, value in values.items():
         for table, column, key in ((accuracy, "accuracy", "what"), (agreement, "agreement", "way")):
             rows = table[key] == name.replace("_", " ")
-            table.loc[rows, [column, "low", "high"]] = value, value - 0.03, value + 0.03
+            table.loc[rows, [column, "low", "high"]] = value, value - 1 / 32, value + 1 / 32
     return replace(report, accuracy=accuracy, agreement=agreement)
 
 
@@ -70,7 +73,9 @@ def test_sum_of_heads_for_each_encoder(report, other):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
         sums.append((heads, largest))
-        method = senses.heads(own, HEAD).method
+        panel, first = senses.heads(own, HEAD), own.heads[own.heads["word"] == "all"].nlargest(1, "share").iloc[0]
+        assert panel.finding.endswith(f" carries the most: alone, {share(first['share'], 1)} of the distance.")
+        method = panel.method
         assert f"add up to {share(heads)} of the distance" in method and f"at once it is {share(largest)}." in method
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
@@ -102,11 +107,31 @@ def test_a_sentences_row_has_its_shares(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: without it 70"),
         ({"the_word_alone": 0.59}, "No single word is enough: the most telling one alone tells the sense in 59 of 100 "),
         ({"as_it_is": 0.52}, "Even all words together tell the sense in only 52 of 100 sentences."),
-        ({"as_it_is": 0.53}, "Even all words together tell the sense in only 53 of 100 sentences."),  # its interval begins at 0.5
+        # At each limit: an interval that begins at 0.5, a word alone that is no better than another, shares of 80 % and 50 %.
+        ({"as_it_is": 0.53125}, "Even all words together tell the sense in only 53 of 100 sentences."),
+        ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: the most telling one alone tells the"),
+        ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: without it 75"),
     ],
 )  # fmt: skip
 def test_one_word_at_each_branch(report, values, expected):
     assert expected in senses.one_word({"this": changed(report, **values)}).finding
+
+
+def test_the_axis_begins_at_the_tenth_below_the_smallest_number(report):
+    for other, begin in ((0.35, "0.3"), (0.6, "0.4")):
+        picture = senses.one_word({"": changed(report, any_other_alone=other)}).picture(Look())
+        assert f'"domain": [{begin}, 1.0]' in json.dumps(picture)
+    assert '"domain": [0.0, 1.0]' in json.dumps(senses.attention(report).picture(Look()))
+
+
+def test_panels_that_a_report_has_no_numbers_for(encoder, report):
+    heads = report.heads.assign(share=report.heads["share"].where(report.heads.index > 0))
+    without = heads.assign(share=math.nan)
+    names = [
+        [panel.name for panel in senses.hidden_words_panels(encoder, replace(report, heads=table), FRAME, word, HEAD)]
+        for table, word in ((heads, "bank"), (without, "absent"))
+    ]
+    assert names == [["sentences", "one word", "attention", "heads"], ["one word", "attention"]]
 
 
 def test_notes_on_few_words(report):
@@ -114,12 +139,16 @@ def test_notes_on_few_words(report):
         replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
     )
     assert senses.one_word({"": few}).note.endswith("over 2 words. So few words say little about others.")
+    ten = replace(report, words=report.words[report.words["word"].isin(report.words["word"].unique()[:10])])
+    assert senses.one_word({"": ten}).note.endswith("over 10 words.")
     assert "over the sentences of one word." in senses.one_word({"": one}).note
 
 
 def test_attention_by_luck_or_unknown(report):
     assert senses.attention(report).finding == "The most attended word is the most telling one in 35 of 100 sentences."
-    lucky = senses.attention(changed(report, most_attended=0.12))
+    lucky = changed(report, most_attended=0.12)
+    lucky.agreement.loc[lucky.agreement["way"] == "most attended", "low"] = lucky.luck
+    lucky = senses.attention(lucky)
     assert lucky.finding.endswith("in 12 of 100 sentences, no more often than luck.")
     unknown = senses.attention(replace(changed(report, most_attended=math.nan), reason="No gradient."))
     assert unknown.finding.startswith("What attention names isn't known") and unknown.note.endswith("No gradient.")
@@ -137,24 +166,53 @@ def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
     )  # 5 % and more are printed
 
 
+def test_a_word_of_many_sentences_shows_the_first_and_the_last(encoder, report):
+    """Each sentence of "bank" is there twice. A share of 5 % is printed, a smaller one isn't."""
+    bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
+    bank = bank.assign(
+        share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
+    )
+    twice = replace(report, words=pd.concat([bank, bank.assign(row=bank["row"] + 1000)]))
+    every, rows = leading_words_frame(twice, frame), senses.opened(twice, frame, "bank")
+    assert sorted(rows.index) == sorted([*every.index[:12], *every.index[-12:]]) and len(every) == 48
+    panel = senses.sentences(encoder, twice, frame, "bank")
+    assert "The 12 in which most hangs on one word, and the 12 in which least does." in panel.note
+    shades = panel.tables["sentences"].query("kind == 'word'")
+    printed = [
+        bool(word["number"]) for row in panel.live.data["rows"] for word in row["words"] if word["kind"] == "word"
+    ]
+    assert sum(printed) == (shades["share"] >= 0.05).sum()
+
+
+def test_a_share_at_the_level_counts(encoder, report):
+    largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
+    own = replace(report)
+    own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)
+    assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences one word")
+
+
 def test_random_moves_name_nothing(encoder, report):
     """Each share has a random sign, and the heads' intervals hold 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
-    lot = replace(
-        report, words=report.words.assign(share=report.words["share"] * signs), heads=report.heads.assign(low=0.0)
-    )
+    words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
+    words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # with fewer sentences no level is known
+    lot = replace(report, words=words, heads=report.heads.assign(low=0.0, leads=0.005))
     panel = senses.sentences(encoder, lot, FRAME, "bank")
     assert panel.finding == 'No single word moves "bank" further than chance does.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
-    assert senses.heads(lot, HEAD).finding == "No head alone surely moves the word toward its other senses."
+    heads = senses.heads(lot, HEAD)
+    assert heads.finding == "No head alone surely moves the word toward its other senses."
+    assert heads.note.count("%") == 2  # two heads come first in half a percent of resamples each
 
 
 def test_heads_on_which_attention_adds_something(separated):
-    heads = separated.heads.assign(adds_high=separated.heads["adds_high"].abs())
+    p_value = [0.05, 0.049, 0.01, *[1.0] * 69]
+    columns = {"adds_high": separated.heads["adds_high"].abs(), "adds_low": separated.heads["adds_low"].clip(lower=0)}
+    heads = separated.heads.assign(p_value=p_value, **columns)
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
     assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
-    assert f"(1,000 shuffles); {(heads['p_value'] < 0.05).sum()} heads do." in panel.method
+    assert "(1,000 shuffles); 2 heads do." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
@@ -163,10 +221,17 @@ def test_heads_on_which_attention_adds_something(separated):
 
 
 def test_separation_of_one_word(separated):
-    layers, heads = separated.layers.assign(low=math.nan), separated.heads.assign(adds_low=math.nan)
+    layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
+    heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])
     small, adds = senses.separation_panels(one, HEAD)
+    ten = separated.words[separated.words["word"].isin(separated.words["word"].unique()[:10])]
+    low = senses.layers(replace(separated, layers=separated.layers.assign(low=0.39), words=ten))
     assert small.note.endswith("1 word: others may differ.") and "interval" not in small.method
+    assert '"domain": [0.39, 1.0]' in json.dumps(low.picture(Look())) and not low.note.endswith("others may differ.")
+    assert small.method.startswith("1 word, ") and senses.layers(separated).method.startswith(
+        "32 words, 768 sentences."
+    )
     assert adds.finding == f"On {(heads['adds'] > 0).sum()} of 72 heads attention adds something."
     assert adds.note.endswith("One word has no interval.")
 

@@ -47,6 +47,8 @@ def test_the_picture_has_each_word_and_its_number_beneath(width):
     assert texts["44 %"]["y"] > texts["river"]["y"] and texts["44 %"]["fill"] == DARK.effect[-1]
     assert texts["16 %"]["fill"] == DARK.muted
     river, full_stop, loan = drawn(spec, "rect")
+    chosen = [item["x"] for item in drawn(spec, "text") if item["text"] == "bank"]
+    assert [rule["x"] for rule in drawn(spec, "rule")] == chosen  # it is underlined
     assert river["fillOpacity"] == 1 and full_stop["fillOpacity"] == 0.75 and loan["fill"] == DARK.grid
     assert all(item["x"] < (width or 760) + 8 for item in texts.values())
 

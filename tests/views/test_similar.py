@@ -8,14 +8,16 @@ import pandas as pd
 import pytest
 import torch
 
+from selfattn import numbers
 from selfattn.analysis.cosine_parts import CosineParts
-from selfattn.charts.similar import BIN
+from selfattn.charts.similar import BIN, TALLEST
+from selfattn.charts.similar import similar as picture
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import TEXT_PAIRS
 from selfattn.panel import Look
 from selfattn.senses import UnrelatedPairs
-from selfattn.views.similar import put_together, similar
+from selfattn.views.similar import METHOD, beside, put_together, similar
 from tests.charts.scene import drawn
 from tests.encoders.test_pooling import embedder
 
@@ -87,6 +89,21 @@ def test_one_added_word(encoder):
     assert same.finding == "Both are the same text: their cosine is 1."
 
 
+def test_words_without_an_effect(encoder):
+    first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
+    added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
+    assert added.finding == 'Only "not" in B sets these two apart, and it adds 0.00 to the cosine.'
+    lower = torch.tensor([[0.5, 0.5, 0.5, 0.4, 0.5]] * 4)
+    assert put_together(first, more, lower, None).finding.endswith("and it adds 0.10 to the cosine.")
+    assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
+
+
+def test_a_cosine_among_unrelated_pairs():
+    for cosine, place in ((-0.3, "none"), (0.4, "all"), (-0.1412, "10.0\u00a0%")):
+        said = f"Cosine {numbers.cosine(cosine)}, above {place} of 1,000 unrelated pairs (median 0.10)."
+        assert beside(cosine, MANY) == said
+
+
 def test_encoder_without_mean_pooling(tmp_path):
     from selfattn import load_encoder
 
@@ -95,7 +112,7 @@ def test_encoder_without_mean_pooling(tmp_path):
     assert panel.live.data["sum"] is None and panel.live.data["lines"] == []
     assert "mine takes one token for its sentence vector (pooling mode cls)" in panel.live.data["below"][0]
     assert panel.finding.startswith('Hide "') and list(panel.tables) == ["hidden words"]
-    assert "sum over pairs" not in panel.method
+    assert panel.method == "\n\n".join(METHOD[1:]) and "sum over pairs" not in panel.method
     texts = [item["text"] for item in drawn(panel.picture(Look()), "text")]
     assert "river" in texts and not any("As a sum" in text for text in texts)
 
@@ -120,4 +137,20 @@ def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
         assert (bar["x"], bar["x2"]) == pytest.approx(
             [first["x"] + at * BIN * wide - (at > n) for at in (n, n + 1)], abs=0.05
         )
-    assert not counts
+    assert not counts and min(bar["x"] for bar in bars) == pytest.approx(12)  # the smallest of all cosines
+    assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
+
+
+def test_the_parts_of_a_sum_follow_one_another(sides, parts):
+    """A negative part goes back; each ends a pixel before the next begins."""
+    data = dict(put_together(*sides, COSINES, parts).live.data)
+    data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
+    spec = picture(data, LIGHT, 1024)
+    rects = [rect for rect in spec["datasets"]["rects"] if rect.get("what") == "part"]
+    ends = [(0, 0.25), (0.15, 0.25), (0.15, 0.6)]
+    assert [(rect["x"], rect["x2"]) for rect in rects] == [
+        pytest.approx((12 + 1000 * low, 11 + 1000 * high)) for low, high in ends
+    ]
+    assert [rect["color"] == LIGHT.effect[1] for rect in rects] == [False, True, False]
+    said = "As a sum: 0.250 the 2 pairs with a line + −0.100 all other pairs of words + 0.450 pairs with a special token = 0.600"
+    assert said in " ".join(item["text"] for item in drawn(spec, "text"))

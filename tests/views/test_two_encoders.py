@@ -48,9 +48,12 @@ def test_bars_of_the_most_different_word():
         "One of the two can't read, so it is left out: x."
     )
     picture = row.picture(Look(width=600))
+    labels = drawn(picture, "text", "axis-label")
+    assert [item["text"] for item in labels if item.get("fontWeight") == "bold"] == ["the (2)"]
     assert texts(picture, "legend-label") == ["more in one", "more in other"]
     assert texts(picture, "axis-label") == ["the (1)", "bank", "the (2)", "full stop"]
     assert sorted(texts(picture)) == ["+0.60", "0.00", "−0.30", "−0.30"]
+    assert picture["layer"][0]["encoding"]["x"]["scale"]["domain"] == pytest.approx([-0.3, 0.6])
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
@@ -139,6 +142,11 @@ def test_heads_over_many_sentences():
             [True, False],
             [1, 0],
             "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 0 to 1.",
+        ),
+        (
+            [True, False],
+            [8, 1],
+            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 1 to 8.",
         ),
         ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads'; by chance 0."),
     ],
