@@ -279,7 +279,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "attention adds nothing, an average over the sentence or the word alone would do as well. Heads are counted whose 95 % "
         "interval over words excludes 0.\n\n"
         f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
-        f"({numbers.count(report.shuffles)} shuffles); {(table['p_value'] < 0.05).sum()} heads do. That alone does not show that "
+        f"({numbers.count(report.shuffles)} shuffles). Heads above that: {(table['p_value'] < 0.05).sum()}. "
+        "That alone does not show that "
         "attention found the sense.",
     )  # fmt: skip
 

@@ -212,7 +212,7 @@ def test_heads_on_which_attention_adds_something(separated):
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
     assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
-    assert "(1,000 shuffles); 2 heads do." in panel.method
+    assert "(1,000 shuffles). Heads above that: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
