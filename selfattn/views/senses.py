@@ -280,8 +280,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "interval over words excludes 0.\n\n"
         f"Under shuffled labels the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty times "
         f"({numbers.count(report.shuffles)} shuffles). Heads above that: {(table['p_value'] < 0.05).sum()}. "
-        "That alone does not show that "
-        "attention found the sense.",
+        "That alone does not show that attention found the sense.",
     )  # fmt: skip
 
 
