@@ -77,7 +77,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Return the shortest names that tell two encoders apart; if their folders' names are equal, with more of the paths."""
+    """Return the shortest names that tell two encoders apart: with parent folders, if both folders have the same name."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]

@@ -95,7 +95,9 @@ class Measure:
     compute: Callable[..., Tensor]
     caption: str
     label: str  # the measure's name for a reader
-    beside: tuple[str, ...] = ()  # names of the measures to show together; the last is the control's
+    beside: tuple[
+        str, ...
+    ] = ()  # names of the measures to show together, this one included; the last measures the control
     needs_control: bool = False
 
     @property

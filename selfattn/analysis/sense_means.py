@@ -130,8 +130,8 @@ def within_sense(
 ) -> tuple[str, Tensor] | None:
     """Return the sense of a word in a sentence, and its last vector's cosines (n,) with the labelled sentences of that sense.
 
-    rows: `rows_of` the table of `means`. units: `last_units`, or a cached version. The sentence itself is left out. Returns
-    None if the sentence fits no sense.
+    rows: what `rows_of` returns for the table of `means`. units: `last_units`, or a cached version. The sentence itself is left
+    out. Returns None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

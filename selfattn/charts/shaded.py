@@ -55,14 +55,14 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A sentence as words. The first has the number of a named sentence."""
+    """A sentence as words. If the sentence is named, its first word carries its number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word with its number. ramp: five colours, from the lowest number to the highest. y, number: baselines."""
+    """Draw a word on the baseline y and its number on the baseline `number`. ramp: five colours, from low to high numbers."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

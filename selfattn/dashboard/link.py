@@ -53,7 +53,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """The link's value of a key; "" once that value is possible, or once the page's value in its place changes."""
+    """The link's value for a key; "" if the value is possible now, or if the value shown instead has changed."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -62,7 +62,10 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Keep a widget's value in the address if it was the default, but the default changes. Call it before the bound widget."""
+    """If a widget had the default value and the default has changed, write its value to the address.
+
+    Call it before the bound widget.
+    """
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]

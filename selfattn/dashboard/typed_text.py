@@ -10,7 +10,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
 
-MOST_NAMED = 5  # unknown parts of a text that a message names, at most
+MOST_NAMED = 5  # a message names at most this many unknown parts of a text
 
 
 def check_length(text: str) -> None:
@@ -40,7 +40,9 @@ def encode_or_stop(
         names = ", ".join(f'"{read}"' for read in unknown[:MOST_NAMED]) + " ..." * (len(unknown) > MOST_NAMED)
         mark = encoding.tokens[min(encoding.unknown)]
         said = f"{label}: this encoder doesn't know {names}. It reads {mark} there, as for anything else that it doesn't know."
-        st.info(literal(f"{said} What is marked so can't be chosen, and what is shown of it isn't about that word."))
+        st.info(
+            literal(f"{said} You can't choose a token marked so, and its numbers aren't about the word that you typed.")
+        )
     if pair is None:
         this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
     return encoding

@@ -143,7 +143,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the characters of a text that no font here has: those that are drawn like a character that doesn't exist."""
+    """Return the text's characters that are missing from every font here. All of them are drawn as the same placeholder."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 

@@ -38,7 +38,7 @@ MOST = 128  # largest number of rows for a word
 OTHERS = 2  # least number of other words in a row: one to pick, and one to compare with
 DEALS = 5  # how often the other rows are split into two halves; each half picks once
 RESAMPLES = 1000
-NEAR = 0.025  # shares that differ by less count as equally long
+NEAR = 0.025  # shares that differ by less than this count as equal
 # Between two sentences, a word is named if its share is at least NAMED and at least CLEAR times the next largest share.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses

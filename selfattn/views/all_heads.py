@@ -99,17 +99,17 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
-        f'Removing {top["name"]} changes the cosine of the two "{word}" most: {numbers.effect(top[effect])} from '
+        f'Removing {top["name"]} changes the cosine of the two "{word}" most: by {numbers.effect(top[effect])}, from '
         f"{numbers.cosine(compared.cosine)}."
     )
     if not control:
         return finding, "No control yet, so whether this is about the meaning can't be said."
     rival = frame.loc[frame[control[0]].abs().idxmax()]
     beaten = abs(top[effect]) > abs(rival[control[0]])
+    larger = "larger" if beaten else "not larger, so this is a hint, not a finding"
     note = (
-        f"In the control the largest is {rival['name']}'s, {numbers.effect(rival[control[0]])}: {top['name']} "
-        f"{'exceeds it' if beaten else 'does not exceed it, so it is a hint, not a finding'}. Over other sentences other heads "
-        "may lead."
+        f"The largest effect in the control is {numbers.effect(rival[control[0]])}, of {rival['name']}. "
+        f"The effect of {top['name']} is {larger}. Over other sentences other heads may lead."
     )
     return finding, note
 

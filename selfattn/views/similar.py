@@ -219,7 +219,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """The pairs with the largest parts, each with its part and its interaction. of: a or b, the index of a word."""
+    """The pairs with the largest parts, each with its part and its interaction. of: a=INDEX or b=INDEX, for one word's pairs."""
     if parts is None:
         return []
     return [

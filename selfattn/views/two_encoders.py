@@ -222,7 +222,10 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
     if far["name"] != own["name"]:
         finding = f"{farthest} differs most, by {much}; the chosen {chosen} by {little}"
         intervals = f"95 % intervals: {span}; of the chosen head, {own_span}."
-    notes = [f"0: all weights equal its {partner}'s; 1: none do. Click a head to see it below.", *[intervals] * (n > 1)]
+    notes = [
+        f"0: a head has the same weights as its {partner}; 1: no weight in common. Click a head to see it below.",
+        *[intervals] * (n > 1),
+    ]
     if len(rejected):
         at, reason = rejected.iloc[0]
         notes.append(f"Left out: {len(rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}")

@@ -1,4 +1,4 @@
-"""Effects of hidden words and removed heads equal those that transformers gives with an attention mask and with hooks."""
+"""The effect of hiding a word equals that of an attention mask in transformers; that of removing a head, that of a hook."""
 
 from dataclasses import replace
 from functools import cache

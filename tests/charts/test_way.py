@@ -25,7 +25,7 @@ ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين
 
 @pytest.fixture(scope="module")
 def panels(encoder):
-    """Make complete panels of four pairs: of two senses, without a named word, of one sense, and in Arabic."""
+    """Make the panels of bank (two senses), star (no word is named), wave (one sense) and an Arabic word."""
     many = stored("hidden_words", encoder, LABELLED).report
     found = {}
     for word in ("bank", "star", "wave", "عين"):

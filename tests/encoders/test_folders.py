@@ -57,7 +57,7 @@ def test_the_only_checkpoint_of_a_trainer_is_opened_and_noted(trained):
     assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_the_last_checkpoint_is_proposed_unless_a_model_is_above_it(template, tmp_path):
+def test_the_last_checkpoint_is_proposed_unless_the_folder_itself_has_a_model(template, tmp_path):
     output = tmp_path / "out"
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")

@@ -56,7 +56,7 @@ def nothing_computed(first_page: None) -> None:
 
 @pytest.fixture(autouse=True)
 def heads_by_gradient(first_page: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimate the effects of heads by gradient, as with several visitors: running heads takes half of a page's time."""
+    """Estimate the effects of heads by gradient, as the page does for several visitors. Running heads would double its time."""
     monkeypatch.setattr(answer, "alone", lambda: False)
 
 

@@ -23,10 +23,10 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Return a function that opens a page with these widgets and returns its figures, the lines, and the lines' picture."""
+    """Return a function that opens a page with given values of widgets and returns figures, lines and the lines' picture."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
-    monkeypatch.setattr(answer, "alone", lambda: True)  # a notebook runs the heads
+    monkeypatch.setattr(answer, "alone", lambda: True)  # the page runs the heads too, as the lines do in a notebook
 
     def opened(page, query=None, **state):
         at = at_address(page, **(query or {}))

@@ -52,9 +52,9 @@ def test_panel_of_a_measure():
     [
         (
             [0.01, 0.05],
-            "In the control the largest is L0 H1's, +0.050: L0 H1 does not exceed it, so it is a hint, not a",
+            "The largest effect in the control is +0.050, of L0 H1. The effect of L0 H1 is not larger, so this is a hint, not a",
         ),
-        ([-0.05, 0.0], "In the control the largest is L0 H0's, −0.050: L0 H1 exceeds it."),
+        ([-0.05, 0.0], "The largest effect in the control is −0.050, of L0 H0. The effect of L0 H1 is larger."),
         (None, "No control yet, so whether this is about the meaning can't be said."),
     ],
 )
@@ -65,7 +65,7 @@ def test_removal_compared_with_the_control(control, expected):
         effect=[0.02, -0.0501 if control == [-0.05, 0.0] else -0.05],
         **{"control": control} if control else {},
     )
-    assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: −0.050 from 0.31.'
+    assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: by −0.050, from 0.31.'
     assert own.note.startswith(expected)
 
 

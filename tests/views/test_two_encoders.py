@@ -126,7 +126,7 @@ def test_heads_over_many_sentences():
         == "Over 7 sentences head 1 of layer 0 differs most, by 0.40; the chosen head 0 of layer 0 by 0.10."
     )
     assert heads.note == (
-        "0: all weights equal its counterpart's; 1: none do. Click a head to see it below. "
+        "0: a head has the same weights as its counterpart; 1: no weight in common. Click a head to see it below. "
         "95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. Left out: 1 of 8 "
         "sentences; the first is number 3: too long."
     )  # fmt: skip
@@ -177,7 +177,10 @@ def test_one_text_or_one_head():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."
-    assert heads.note == "0: all weights equal its counterpart's; 1: none do. Click a head to see it below."
+    assert (
+        heads.note
+        == "0: a head has the same weights as its counterpart; 1: no weight in common. Click a head to see it below."
+    )
 
 
 def test_pairs_of_words_whose_parts_differ_most(encoder):

@@ -67,7 +67,7 @@ function linePart(view) {
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
   const names = [0, 1].map(() => element("bdi", "name"));
   const [ends, key] = [element("div", "ends", names), element("p", "small")];
-  let drawn = null; // {x, rows, width, of} of the last layout
+  let drawn = null; // what `layOut` computed last
 
   /** Every position that a side's marks may take. */
   function positions(side) {

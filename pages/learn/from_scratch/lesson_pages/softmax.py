@@ -38,7 +38,7 @@ SOURCES = {
 
 
 def three_words() -> Scene:
-    """The scene of the steps of one row, whose weights share a budget of 1."""
+    """The scene that computes one row of attention step by step; the row's weights sum to 1."""
     bank = one_head_by_hand.compute().trace
     examples = {  # the query's token, the query, the tokens, and their keys
         "bank": (BANK, bank.query[BANK], WORDS["river"], bank.key),
