@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,8 @@ def test_two_related_texts(sides, parts):
     assert [line[:3] for line in data["lines"]] == [[1, 1, 0.2], [0, 0, 0.05]]
     assert data["lines"][0][3] == pytest.approx(float(parts.interaction[1, 1]), rel=1e-3)
     assert data["sum"] == {"lines": 0.25, "others": 0.01, "special": 0.34, "difference": "0"}
+    fine = put_together(*sides, COSINES, replace(parts, table=TABLE + 4e-7), MANY).live.data["sum"]
+    assert (fine["lines"], fine["others"], fine["special"]) == (0.25, 0.01, 0.34)  # five decimals
     assert data["cosines"] == ["600,620,300", "550,500,200", "400,450,", "600,600,300"]
     words = data["sides"][0]["words"]
     assert [(word["text"], word["kind"], word["number"], word["depth"]) for word in words] == [
