@@ -17,7 +17,7 @@ from selfattn.dashboard.pickers import chosen_head
 from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
-from selfattn.views.main_view import chosen, put_together
+from selfattn.views.main_view import chosen, leading_words, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
@@ -108,7 +108,9 @@ def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
                 st.query_params[key] = own[at]
             elif key in st.query_params:
                 del st.query_params[key]
-        st.rerun(["figure", "head"])
+        # The browser shows a choice itself. Only the heads of words other than the leading ones are missing in its data.
+        missing = {*enumerate(value)} - {*leading_words(answer.found), (0, None), (1, None)}
+        st.rerun(["figure", "head"] if missing else ["head"])
 
 
 def choose_head(encoder: Encoder, answer: Answer, value: Any) -> bool:

@@ -77,16 +77,24 @@ def test_keyboard_choices_keep_the_focus(page, server):
     expect(cell(page, 1, 10)).to_be_focused()
 
 
-def test_choosing_a_head_reruns_one_part_once(page, server):
+@pytest.mark.parametrize(
+    ("choose", "said", "query", "most"),
+    [
+        (lambda page: cell(page, 2, 3), "Head 3 of layer 2", "head=L2+H3", 12),
+        # The heads of the leading word were run before.
+        (lambda page: word(page, "river"), 'Head 10 of layer 0, "river" hidden in A', "hide_a=river", 16),
+    ],
+)
+def test_a_choice_reruns_one_part_once(page, server, choose, said, query, most):
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
     open_page(page, server)
     received.clear()
-    cell(page, 2, 3).click()
-    expect(page.get_by_text("Head 3 of layer 2", exact=True)).to_be_visible()
-    wait_for_address(page, "head=L2+H3")
+    choose(page).click()
+    expect(page.get_by_text(said, exact=True)).to_be_visible()
+    wait_for_address(page, query)
     wait_until_idle(page)
-    assert 8 <= len(received) <= 12
+    assert 8 <= len(received) <= most
 
 
 @pytest.mark.parametrize("width", [1440, 800, 390])
