@@ -8,7 +8,8 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")  # scan first: its child starts with our memory
+# Scan runs first: a child's peak memory counts the memory of this process at its start.
+NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 
 def main() -> None:
