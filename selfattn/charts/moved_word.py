@@ -295,7 +295,7 @@ def _key(shown: Shown) -> list[str]:
     data = shown.data["way"]
     counts = " and ".join(f"{end['count']} of {end['label']}" for end in data["ends"] if end["count"])
     dots = [f'Each dot: "{shown.data["word"]}" in another labelled sentence, {counts}.'] if counts else []
-    return dots + ([f"Noise: moves of up to {percent(data['level'])} could be chance."] if data["level"] else [])
+    return dots + ([f"Noise: moves under {percent(data['level'])} could be chance."] if data["level"] else [])
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ function linePart(view) {
     if (between !== "senses") return `${percent(1)}: from A to B, as they are.`;
     const way = `${percent(1)}: the distance between the two senses' averages.`;
     const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average, so they lie nearer to the middle.`;
-    return `${way}${dots}${level === null ? "" : ` Noise: moves of up to ${percent(level)} could be chance.`}`;
+    return `${way}${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
   }
 
   /** The colour class of an end; none (grey) if A and B have the same sense. */
