@@ -218,7 +218,8 @@ def _type(sides: Sequence[Side], rounds: int, n: int) -> None:
 
 def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
     a, b = PAIRS[n]
-    pages = {side.address: side.page(a=a, b=b, word="bank", head="L0 H0") for side in sides}
+    opened = {} if what == "word" else {"head": "L0 H0"}  # a link to a head opens the map of heads
+    pages = {side.address: side.page(a=a, b=b, word="bank", **opened) for side in sides}
 
     def job(side: Side, number: int) -> None:
         page = pages[side.address]

@@ -1,4 +1,4 @@
-"""Measure and cache a pair's answer once for all pages; run its heads when no other page is running."""
+"""Measure and cache a pair's answer once for all pages; run its heads when a visitor asks for them."""
 
 import functools
 import hashlib
@@ -16,7 +16,6 @@ from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.copy_as_python import LABELLED, OWN_TABLE
 from selfattn.dashboard.figures import this_page
-from selfattn.dashboard.queue import alone
 from selfattn.dashboard.reports import labelled, stored_report
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder
@@ -30,6 +29,7 @@ from selfattn.words import fold
 Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
 # Tokens of a short sentence, whose words can be hidden in less time than it takes to wait for a place for costly work.
 SHORT = 32
+SOON = 0.4  # seconds of work until the page shows progress
 SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
@@ -61,7 +61,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
     key = ("hidden", pair.key, means and labels.key)
     make = lambda progress: measured(encoder, *pair, means, progress, changed=_changed, by_gradient=_by_gradient)  # noqa: E731
     short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
-    found = cached(encoder, key, make, "Hiding each other word ...", not short, this_page().news)
+    found = cached(encoder, key, make, "Hiding each other word ...", not short, this_page().news, SOON)
     return Answer(pair, way, labels, means, found, (encoder_key(encoder), pair.key, way))
 
 
@@ -100,14 +100,10 @@ def leading_head_of(encoder: Encoder, panel: Panel) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> bool:
-    """Run the leading words' heads that haven't been run yet. Return True if any were run.
-
-    While other pages run, do nothing: in a class, running heads would use most of the processor time. The map of heads by
-    gradient stays, and says so.
-    """
+    """Run the leading words' heads that haven't been run yet. Return True if any were run."""
     leading = leading_words(answer.found)
     missing = [at for at in leading if not _heads_of_word(encoder, answer, at, run=False).exact]
-    if not missing or encoder.one_head_reason or not alone():
+    if not missing or encoder.one_head_reason:
         return False
     for at in missing:
         _heads_of_word(encoder, answer, at, run=True)
@@ -198,4 +194,4 @@ def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: b
         return heads_of_word(encoder, found, *at, exact=False)
     make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress, changed=_changed)  # noqa: E731
     title = f'Hiding "{found.words[side][number].label}" in each head alone ...'
-    return cached(encoder, key, make, title, True, this_page().news)
+    return cached(encoder, key, make, title, True, this_page().news, SOON)

@@ -5,6 +5,7 @@ are dropped too.
 """
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
@@ -143,11 +144,13 @@ def cached(
     title: str = "",
     costly: bool = False,
     where: Any = None,
+    after: float = 0.0,
 ) -> T:
     """Return the result of make, from the cache if it was made before. The key must hold everything that decides the result.
 
     make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all): in the
     container `where`, or here. Here the place is drawn for a cached result too, so that the elements below it stay in place.
+    after: with `where`, seconds of work until progress is shown.
     The results of an encoder that was dropped aren't kept: the same encoder may have been loaded again, and results of one
     loaded model can't be combined with those of another.
     costly: make runs the encoder many times. It waits for a place for costly work, and ends at its next progress report after
@@ -157,17 +160,21 @@ def cached(
     place = st.empty() if title and where is None else None
 
     def run() -> T:
-        nonlocal place
-        if title and where is not None:
-            place = where.empty()
-        if place is not None:
-            place.progress(0.0, title)
+        started = time.monotonic()
+
+        def report(part: float) -> None:
+            nonlocal place
+            if title and place is None and time.monotonic() - started >= after:
+                place = where.empty()
+            if place is not None:
+                place.progress(part, title)
+
+        report(0.0)
         with costly_slot() if costly else nullcontext(lambda: None) as go_on:
 
             def show(done: int, total: int) -> None:
                 go_on()
-                if place is not None:
-                    place.progress(done / total, title)
+                report(done / total)
 
             return make(show)
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, current_look, say
@@ -39,11 +40,11 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
 
 def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
     """Show a button that makes its file only after a click."""
-    session = this_session()
+    visitor = this_session()
 
     def made() -> bytes:
         # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
-        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
+        with working_for(visitor), drawn_elsewhere(lambda: stop_if_left(visitor)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         hold_file(data, kind, file)
@@ -69,7 +70,9 @@ def show_download(page: Page) -> None:
     with page.links:
         # The script of browser_history.py copies the address and confirms it on the button.
         st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
-        opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun", type="tertiary")
+        opened = st.popover(
+            "Download", icon=":material/download:", key=session.DOWNLOAD, on_change="rerun", type="tertiary"
+        )
     if not opened.open:
         return
     view = _view(page)

@@ -56,14 +56,15 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
 
 
 def show_kernel(
-    panel: Panel, encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None = None, **more: Any
+    panel: Panel, encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None = None, **more: Any
 ) -> None:
     """Show the panel. A click on a token chooses the row to show.
 
-    choose_head: called if the figure chooses a head. more: as in `show_panel`.
+    choose_above: called with each choice in the main view's figure, ("head", number) or ("hidden", words). more: as in
+    `show_panel`.
     """
-    states = ("query",) if choose_head is None else ("query", "head")
-    show_panel(panel, choose=partial(_choose, encoder, sides, choose_head), states=states, **more)
+    states = ("query",) if choose_above is None else ("query", "head", "hidden")
+    show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
@@ -76,15 +77,15 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 
 
 def _choose(
-    encoder: Encoder, sides: Sides, choose_head: Callable[[Any], object] | None, state: str, value: Any
+    encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
     """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
-    if state == "head" and choose_head:
-        choose_head(value)
-    match value:
-        case [int(number), int(position)] if 0 <= number < len(sides):
+    if state != "query" and choose_above:
+        choose_above(state, value)
+    match state, value:
+        case "query", [int(number), int(position)] if 0 <= number < len(sides):
             name, side = list(sides.items())[number]
-            if state == "query" and 0 <= position < len(side.sentence.tokens):
+            if 0 <= position < len(side.sentence.tokens):
                 _keep(encoder, sides, side, position)
                 if key := session.PIECE.get(name):
                     st.query_params[key] = str(position)

@@ -29,8 +29,8 @@ def show_stored(component: str, data: Mapping[str, Any]) -> None:
 
 @cache
 def _component(name: str, heard: bool = True) -> Any:
-    script, suffix = javascript(name), ""
+    script, suffix, ignore = javascript(name), "", "setStateValue() {}, setTriggerValue() {}"
     if not heard:
         script, suffix = script.replace("export default ", ""), "_unheard"
-        script += f"\nexport default (given) => {name}({{ ...given, setStateValue() {{}} }});\n"
+        script += f"\nexport default (given) => {name}({{ ...given, {ignore} }});\n"
     return st.components.v2.component(f"selfattn_{name}{suffix}", css=stylesheet(name), js=script)

@@ -159,11 +159,6 @@ def let_browser_draw() -> None:
             stop_if_superseded()
 
 
-def alone() -> bool:
-    """True if no other page runs, so that there is time for work that can wait."""
-    return len(_running) < 2
-
-
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
     """Give a pass of this much work (tokens x layers x d_model) one thread, or a large pass its share of the cores.

@@ -78,9 +78,12 @@ PAGE = Key("page", "the address of the page whose pickers were drawn last")
 RECORD = Key("page_record", "the record of this run of a page")
 MENU = Key("menu", "the pages of the menu, built once")
 
+DOWNLOAD = Key("download", 'True while "Download" is open', False)
+
 # The main view.
 WAY = Key("way", "the way of which shares are parts: between the senses, or between the two sentences")
 HIDDEN = Key("hidden", "the answer's key; the number of the word that the visitor hides in A, and in B", (None, None))
+HEADS = Key("heads", "the key of the answer whose map of heads was opened")
 GUESS = Key(
     "guessed", '"asked" while the page asks for a guess; then the guessed word\'s sentence and number; False: given up'
 )

@@ -11,8 +11,7 @@ from urllib.parse import parse_qs
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, add_script_run_ctx, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 HELD = 32  # files; each is a few megabytes at most
 
@@ -69,25 +68,6 @@ def working_for(session: Any) -> Iterator[None]:
             del vars(thread)["streamlit_script_run_ctx"]
         else:
             add_script_run_ctx(thread, before)
-
-
-def run_part_next(key: str) -> None:
-    """Run a part of the page (`show_part`) once more after this run, unless another run is waiting already.
-
-    st.rerun() accepts a part's key in callbacks only, and would cut this run off. No issue was found. Streamlit joins two
-    requests into one, with the address and page of the second. This request must not be the second: the first may open another
-    page.
-    """
-    context = this_session()
-    data = RerunData(
-        query_string=context.query_string, page_script_hash=context.page_script_hash,
-        fragment_id_queue=context.fragment_storage.resolve_target(key),
-        cached_message_hashes=context.cached_message_hashes, context_info=context.context_info,
-    )  # fmt: skip
-    requests = context.script_requests
-    with requests._lock:
-        if requests._state == ScriptRequestType.CONTINUE:
-            requests._request_rerun_locked(data)
 
 
 def hold_file(data: bytes, kind: str, file_name: str) -> None:

@@ -14,10 +14,9 @@ from selfattn.dashboard.figures import show_panel, this_page
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.live import show_stored
 from selfattn.dashboard.pickers import chosen_head
-from selfattn.dashboard.streamlit_internals import run_part_next
 from selfattn.encoders.encoder import Encoder
 from selfattn.panel import Panel
-from selfattn.views.main_view import chosen, leading_words, put_together
+from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
@@ -43,20 +42,21 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
     """Show the figure, with the heads of the hidden words run."""
     choose, panel = partial(_choose, encoder, answer), _panel(encoder, answer)
     guess = panel.live is not None and panel.live.data["guess"]
-    show_panel(panel, choose=choose, states=("guess",) if guess else ("hidden", "head"), first=True)
+    show_panel(
+        panel, choose=choose, states=("guess",) if guess else ("hidden", "head", "heads"), first=True, method=False
+    )
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """Run the leading words' heads that are missing. "Download" has them at once, and the figure after this run."""
-    page = this_page()
-    if complete(encoder, answer):
-        page.panels[0] = _panel(encoder, answer)
-        note_in_address(page.address)  # because the part's run starts with the current address
-        run_part_next("figure")
+    """Run the leading words' heads for "Download", if it is open. (The figure asks for them when its map of heads is opened.)"""
+    if session.DOWNLOAD.get() and complete(encoder, answer):
+        this_page().panels[0] = _panel(encoder, answer)
 
 
 def _panel(encoder: Encoder, answer: Answer) -> Panel:
     page, guessed = this_page(), session.GUESS.get()
+    if session.HEADS.get() == answer.key:
+        complete(encoder, answer)
     hidden, guess = hidden_now(answer), guessed == ASKED
     panel = panel_of(encoder, answer, hidden=hidden, guess=guess)
     page.leading = leading_head_of(encoder, panel_of(encoder, answer) if guess else panel)
@@ -94,33 +94,43 @@ def _names(answer: Answer) -> list[list[str]]:
 
 
 def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
-    """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
-    if state == "head" and choose_head(encoder, answer, value):
-        st.rerun(["head"])
-    names = _names(answer)
-    if state == "guess" and _offered(names, [value]) and value[1] is not None:
+    """Keep a choice made in the figure, and run the parts of the page that it changes. The browser shows the choice itself."""
+    if state == "guess" and _offered(_names(answer), [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
         st.rerun()  # the complete page, because the answer is outside this part
-    if state == "hidden" and isinstance(value, list) and len(value) == 2 and _offered(names, enumerate(value)):
-        session.HIDDEN.set((answer.key, tuple(value)))
-        for key, own, at in zip(session.HIDE.values(), names, value):
-            if at is not None:
-                st.query_params[key] = own[at]
-            elif key in st.query_params:
-                del st.query_params[key]
-        # The browser shows a choice itself. Only the heads of words other than the leading ones are missing in its data.
-        missing = {*enumerate(value)} - {*leading_words(answer.found), (0, None), (1, None)}
-        st.rerun(["figure", "head"] if missing else ["head"])
+    before = hidden_now(answer)
+    kept = keep_choice(encoder, answer, state, value)
+    if kept and (
+        state != "heads" or hidden_now(answer) != before
+    ):  # for heads alone the figure runs, as after every choice
+        st.rerun(["figure", "head"] if state == "heads" else ["head"])
 
 
-def choose_head(encoder: Encoder, answer: Answer, value: Any) -> bool:
-    """Choose the head of this number, and keep it in the address. Return False if there is no such head."""
-    if type(value) is not int or not 0 <= value < len(encoder.all_heads):
+def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
+    """Keep a chosen head, or the hidden words, in the session and in the address.
+
+    state: "head", "hidden", or "heads" (hidden words whose heads are asked for). value: a number in `Encoder.all_heads`, or the
+    hidden words' numbers. It comes from a browser: return False if the figure doesn't offer it.
+    """
+    if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
+        head = encoder.all_heads[value]
+        session.HEAD.set(str(head))
+        leading = leading_head_of(encoder, panel_of(encoder, answer))
+        note_in_address({session.HEAD: None if head == leading else str(head)})
+        return True
+    names = _names(answer)
+    if state not in ("hidden", "heads") or not isinstance(value, list) or len(value) != 2:
         return False
-    head = encoder.all_heads[value]
-    session.HEAD.set(str(head))
-    leading = leading_head_of(encoder, panel_of(encoder, answer))
-    note_in_address({session.HEAD: None if head == leading else str(head)})
+    if not _offered(names, enumerate(value)):
+        return False
+    session.HIDDEN.set((answer.key, tuple(value)))
+    if state == "heads":
+        session.HEADS.set(answer.key)
+    for key, own, at in zip(session.HIDE.values(), names, value):
+        if at is not None:
+            st.query_params[key] = own[at]
+        elif key in st.query_params:
+            del st.query_params[key]
     return True
 
 

@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
 
 _START = """
 for (const place of document.querySelectorAll('[data-component="{name}"]')) {{
-  {name}({{ data: JSON.parse(place.firstElementChild.textContent), parentElement: place, setStateValue() {{}} }});
+  const data = JSON.parse(place.firstElementChild.textContent);
+  {name}({{ data, parentElement: place, setStateValue() {{}}, setTriggerValue() {{}} }});
 }}
 """
 

@@ -408,7 +408,7 @@ def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> s
         parts.append(f"{said}.")
     if line is not None:
         parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
-    if heads and heads[0].share.isfinite().any():
+    if heads and heads[0].exact:
         share = heads[0].share.nan_to_num(nan=-math.inf)
         layer, head = divmod(int(share.argmax()), share.shape[1])
         own = _percent(float(share.max()))

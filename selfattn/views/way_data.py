@@ -125,6 +125,7 @@ def way_data(
             "heads": encoder.n_heads,
             "habits": _habits(profiles),
             "reason": reason,
+            "runnable": not encoder.one_head_reason,
             "level": None if between is None or math.isnan(between.head_level.level) else between.head_level.level,
         },
         "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head, "open": False},

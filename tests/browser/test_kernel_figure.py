@@ -187,13 +187,15 @@ def test_a_click_makes_a_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_head_chosen_above(open_kernel):
+def test_the_kernel_figure_sends_choices_of_the_figure_above(open_kernel):
     page = open_kernel(VARIANTS["bank"])
-    choose = """head => !dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))"""
-    assert page.evaluate(choose, 29) and page.evaluate(choose, 29)
-    assert page.evaluate("triggers") == [["head", 29]] * 2 and page.evaluate("sent") == []
+    choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
+    head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
+    assert page.evaluate(choose, head) and page.evaluate(choose, head) and page.evaluate(choose, hidden)
+    assert page.evaluate("triggers") == [["head", 29], ["head", 29], ["hidden", [6, None]]]
+    assert page.evaluate("sent") == []
     page.evaluate("data => show(data)()", VARIANTS["bank"])  # shown again, then removed
-    assert not page.evaluate(choose, 30) and page.evaluate("triggers.length") == 2
+    assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
 def test_keyboard_alone(open_kernel):

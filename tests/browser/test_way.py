@@ -207,13 +207,9 @@ def test_a_click_hides_and_a_second_shows(open_way):
     word(page, "loan", 1).click()
     of.click()
     page.locator(".cell").nth(66).click()
-    assert page.evaluate("sent") == [
-        ["hidden", [6, None]],
-        ["hidden", [4, None]],
-        ["hidden", [4, 6]],
-        ["hidden", [None, 6]],
-        ["head", 66],
-    ]
+    hidden = [["hidden", [6, None]], ["hidden", [4, 6]], ["hidden", [None, 6]]]
+    assert page.evaluate("sent") == [*hidden, ["head", 66]]
+    assert page.evaluate("triggers") == [["heads", [4, None]]]  # "of" is the only word here whose heads weren't run
     expect(page.locator(".cell").nth(66)).to_have_attribute("aria-selected", "true")
 
 
@@ -245,6 +241,23 @@ def test_heads_are_folded_until_they_are_opened(open_way):
     expect(cell).to_be_visible()
     page.evaluate("data => { show(data); }", data)
     expect(cell).to_be_visible()
+
+
+def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
+    data = way_data()
+    data["chosen"] = {**data["chosen"], "open": False}
+    page = open_way(data)
+    word(page, "of").click()
+    assert page.evaluate("[sent, triggers]") == [[["hidden", [4, None]]], []]
+    page.locator("summary").click()
+    expect(page.locator(".cell").first).to_be_visible()
+    assert page.evaluate("triggers") == [["heads", [4, None]]]
+    word(page, "river").click()  # the leading word, whose heads were run
+    assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [6, None]], 1]
+    data["heads"]["runnable"] = False
+    page.evaluate("data => { show(data); }", data)
+    word(page, "of").click()
+    assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [4, None]], 1]
 
 
 def test_without_heads_the_figure_ends_with_the_way(open_way):

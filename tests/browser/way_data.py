@@ -116,7 +116,8 @@ def way_data(
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
             "about": f'Every "{word}" projected onto the line from the mean of {names[0]} to the mean of {names[1]}.',
         },
-        "heads": {**size, "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": "", "level": 0.06},
+        "heads": {**size, "habits": {"10": "mostly reads the next token, whatever it is"}, "reason": "", "runnable": True,
+                  "level": 0.06},
         "chosen": {"hidden": [None, None], "head": 10, "open": True},
         **more,
     }  # fmt: skip
@@ -124,6 +125,7 @@ def way_data(
 
 def _shown_only() -> Data:
     data = way_data()
+    data["heads"]["runnable"] = False
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
         side["weights"][7] = ""  # as in float16, where a head's weights can be NaN

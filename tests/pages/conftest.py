@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from selfattn.dashboard import answer, cache, encoder_picker, queue
+from selfattn.dashboard import cache, encoder_picker, queue
 from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.sources import BUNDLED_NAME
 
@@ -38,12 +38,10 @@ def pytest_runtest_setup() -> None:
     st.cache_data.clear()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def first_page() -> None:
     """Compute the first page once, because nearly every test begins with it."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(answer, "alone", lambda: False)
-        open_link()
+    open_link()
     (encoder,) = (each for each in encoder_picker._encoders.values if each.name == BUNDLED_NAME)
     _of_the_first_page.append((encoder, dict(cache._results._store)))
 
@@ -52,12 +50,6 @@ def first_page() -> None:
 def nothing_computed(first_page: None) -> None:
     """Forget the first page's results too: they hold the encoder that was loaded then."""
     cache._results.forget(lambda key: True)
-
-
-@pytest.fixture(autouse=True)
-def heads_by_gradient(first_page: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimate the effects of heads by gradient, as the page does for several visitors. Running heads would double its time."""
-    monkeypatch.setattr(answer, "alone", lambda: False)
 
 
 @pytest.fixture(scope="package", autouse=True)

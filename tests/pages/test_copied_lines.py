@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import answer, copy_as_python, figures, session
+from selfattn.dashboard import copy_as_python, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.panel import Look
@@ -26,7 +26,6 @@ def copied(monkeypatch):
     """Return a function that opens a page with given values of widgets and returns figures, lines and the lines' picture."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
-    monkeypatch.setattr(answer, "alone", lambda: True)  # the page runs the heads too, as the lines do in a notebook
 
     def opened(page, query=None, **state):
         at = at_address(page, **(query or {}))

@@ -206,38 +206,27 @@ def test_sentence_without_finite_numbers(overflowing):
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_heads_by_gradient_then_exact(nothing_computed, monkeypatch):
-    """Show all heads by gradient first, and their exact effects once they have run."""
-    exact = []
-    made = answer.put_together
-
-    def put_together(own, pair, heads, **more):
-        exact.append([each.exact for each in heads])
-        return made(own, pair, heads, **more)
-
-    def exact_now(at):
-        return bool(figure(at)["sides"][0]["exact"])
-
-    monkeypatch.setattr(answer, "put_together", put_together)
-    at = open_link(a="The bank of this river.", b="The bank gave me a loan.", word="bank")
-    assert exact and not any(map(any, exact)), "while other visitors wait, heads stay by gradient"
-    monkeypatch.setattr(answer, "alone", lambda: True)
-    assert not exact_now(at) and exact_now(at.run())
-    exact.clear()
-    assert exact_now(open_link())
-    assert exact[0] == [False, False] and exact[-1] == [True, True]
+def test_heads_are_run_when_their_map_is_opened(nothing_computed):
+    """Until then they are by gradient."""
+    at = open_link()
+    assert not any(side["exact"] for side in figure(at)["sides"])
+    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as the figure's trigger does
+    assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_the_script_runs_once(main_view, monkeypatch):
-    """Only the figure is updated with exact heads; "Download" offers them at once."""
-    monkeypatch.setattr(answer, "alone", lambda: True)
+def test_download_has_the_heads_run(main_view, monkeypatch):
+    """It offers them in the page's only run."""
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
     monkeypatch.setattr(download, "show_download", lambda page: (offered.append(page.panels), shown(page)))
     at = main_view.text_input(key="b").set_value("The bank kept the money of a widow.").run()
-    assert len(runs) == 1 and all(side["exact"] for side in figure(at)["sides"])
-    assert offered[-1][0].live.data == figure(at) and offered[-1][-1].name == "layers"  # though its curves are folded
+    assert not any(side["exact"] for side in offered[-1][0].live.data["sides"])
+    at.session_state[session.DOWNLOAD] = True
+    runs.clear()
+    at.run()
+    assert len(runs) == 1 and all(side["exact"] for side in offered[-1][0].live.data["sides"])
+    assert offered[-1][-1].name == "layers"  # though its curves are folded
 
 
 def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_computed, monkeypatch):

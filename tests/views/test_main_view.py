@@ -363,12 +363,14 @@ def test_near_words_and_chances():
 def test_the_picture_of_a_hand_made_pair_in_words():
     """A head without a number isn't the one that moves the word most."""
     pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
-    heads = [SimpleNamespace(share=torch.tensor([[math.nan, 0.1], [0.2, -0.5]]), word=pair.words[0][3])]
-    assert plain(_alt(pair, line, heads)) == (
+    share = torch.tensor([[math.nan, 0.1], [0.2, -0.5]])
+    heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]
+    assert plain(_alt(pair, line, heads[:1])) == (
         'A: the bank of the river . B: A huge bank . In A, hiding "river" moves "bank" 50 % of the way, from 0 % to 50 % of the '
         'line. In B, hiding "A" moves "bank" 25 % of the way, from 100 % to 75 % of the line. The line runs from money (0 %) to '
         'water (100 %). Hidden in head 0 of layer 1 alone, "river" moves it 20 %.'
     )
+    assert _alt(pair, line, heads[1:]).endswith("water (100\u00a0%)."), "a share by gradient isn't given"
     assert _places(pair, line)["place"].tolist() == [0, 0.5, 1, 0.75]
 
 

@@ -12,7 +12,7 @@ from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
-from selfattn.dashboard.word_figure import choose_head, hidden_words_now
+from selfattn.dashboard.word_figure import hidden_words_now, keep_choice
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Sides, head_maps
@@ -43,7 +43,7 @@ def show(encoder: Encoder, answer: Answer) -> None:
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
-        show_kernel(panel, encoder, sides, partial(choose_head, encoder, answer), method=False)
+        show_kernel(panel, encoder, sides, partial(keep_choice, encoder, answer), method=False)
     elif encoder.patchable:
         say(f"How this head computes them can't be shown: {encoder.reason}")
 

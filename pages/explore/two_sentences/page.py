@@ -79,6 +79,8 @@ answer = answer_now()
 asked = guess.asked()
 missed = st.container()  # for warnings about a head or words that the link asks for
 show_part("figure", lambda: show_figure(encoder, answer))
+if method := page.panels[0].method:
+    show_method(method)  # outside the part: it is the same for every choice
 unmeasured.empty()
 with missed:
     page.head = settled_head(encoder, page.leading)

@@ -5,8 +5,8 @@ const WIDE = 720; // pixels: a figure from here on is wide
 const MANY = 4; // columns of numbers: if there are more, a phone draws them smaller
 
 /**
- * Called by Streamlit for each change of data. A click on a token is sent as the state "query", [side, position]; a head chosen
- * in the figure above, as the trigger "head".
+ * Called by Streamlit for each change of data. A click on a token is sent as the state "query", [side, position]. A choice in the
+ * figure above is sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
@@ -17,12 +17,12 @@ class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
     const take = (event) => {
-      if (!this.root.isConnected) return removeEventListener("selfattn-head", take);
+      if (!this.root.isConnected) return removeEventListener("selfattn-choice", take);
       if (!this.trigger) return;
       event.preventDefault();
-      this.trigger("head", event.detail);
+      this.trigger(event.detail.state, event.detail.value);
     };
-    addEventListener("selfattn-head", take);
+    addEventListener("selfattn-choice", take);
   }
 
   show(given, send, trigger) {

@@ -5,27 +5,37 @@ const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentence
 const CLOSE = 0.02; // a share that exceeds the noise level by less is called "just above noise"
 const SCROLLED = 24; // tokens: a longer list has a scroll bar
 
-/** Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". */
+/**
+ * Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". The trigger "heads"
+ * asks for the heads of the hidden words.
+ */
 export default function way(given) {
   return showIn(WayView, "way", given);
 }
 
 /** The data, the visitor's choices, and the parts that draw them. */
 class WayView extends View {
-  show(data, send) {
+  show(data, send, trigger) {
     if (data.key !== this.data?.key) {
-      const { hidden, head, open } = data.chosen;
+      const { hidden, head } = data.chosen;
+      const open = this.open || data.chosen.open;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
       this.onLine = [null, null]; // by side: the word whose share is printed on the line
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
-    Object.assign(this, { data, send, byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))) });
+    Object.assign(this, {
+      data,
+      send,
+      trigger,
+      byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))),
+    });
     const built = JSON.stringify([data.key, data.guess, data.way?.between]);
     if (built !== this.built) this.build();
     this.built = built;
     for (const part of this.parts) part.show?.();
     this.paint();
     this.layOut();
+    this.askForHeads();
   }
 
   build() {
@@ -84,7 +94,24 @@ class WayView extends View {
   press(side, at) {
     if (this.data.guess) return this.send("guess", [side, at]);
     this.set({ hidden: this.hidden.with(side, this.hidden[side] === at ? null : at), last: side });
-    this.send("hidden", this.hidden);
+    if (!this.askForHeads()) this.choose("hidden", this.hidden);
+  }
+
+  /** If the map of heads is open, ask once for the heads of the words drawn as hidden. Return true if there are any to run. */
+  askForHeads() {
+    const drawn = [0, 1].map((side) => this.drawn(side));
+    const missing = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
+    const asked = JSON.stringify([this.data.key, drawn]);
+    if (!this.open || !missing || !this.data.heads?.runnable || asked === this.asked) return false;
+    this.asked = asked;
+    this.trigger("heads", this.hidden);
+    return true;
+  }
+
+  /** Send a choice. The kernel figure, if it is there, cancels the event and sends the choice, so that only its part runs. */
+  choose(state, value) {
+    const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
+    if (dispatchEvent(event)) this.send(state, value);
   }
 }
 
@@ -281,8 +308,7 @@ function headsPart(view) {
   const summary = element("summary", "", [element("h2", {}, "Through which heads?"), element("span")]);
   const choose = (head) => {
     view.set({ head });
-    // The kernel figure, if it is there, cancels the event and sends the head itself, so that only its part of the page runs.
-    if (dispatchEvent(new CustomEvent("selfattn-head", { detail: head, cancelable: true }))) view.send("head", head);
+    view.choose("head", head);
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
@@ -326,7 +352,10 @@ function headsPart(view) {
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node]);
   const node = element("details", "heads", [summary, element("div", "both", [effect, reads.node])]);
   node.open = view.open;
-  node.addEventListener("toggle", () => (view.open = node.open));
+  node.addEventListener("toggle", () => {
+    view.open = node.open;
+    view.askForHeads();
+  });
   return { node, paint };
 }
 
