@@ -11,7 +11,7 @@ Patching" (by gradient).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import torch
@@ -28,6 +28,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
+NO_SHARES = "Heads have no shares: "
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
 MOST = 32  # up to this many words of a sentence are all hidden exactly; of more words, the eight that lead by gradient
 PADDING = 32  # tokens; with more padding than this, separate passes take less time than one
@@ -130,6 +131,7 @@ def hidden_pair(
     control: PlacedWord | tuple | None = None,
     *,
     senses: pd.DataFrame | SenseMeans | None = None,
+    heads: bool = True,
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
@@ -141,7 +143,8 @@ def hidden_pair(
     to the other's (u_B - u_A in A). With senses, it goes from the mean of the sentence's sense to the mean of the others, with
     the sentence itself left out; if a sentence fits no sense, the notes say so and the ways are those without senses. Every
     word is run; in a sentence of more than 32, only the eight that lead by gradient. control: a sentence of A's sense; in A and
-    in the control, the word that leads on the way to the other sentence is hidden. progress(done, total) counts sentences.
+    in the control, the word that leads on the way to the other sentence is hidden. heads: False to leave out `by_head` where no
+    word is chosen by it; `with_heads` adds it. progress(done, total) counts sentences.
     changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
     Raises NotRecomputable if no word can be hidden, TextError, and ValueError for senses that can't be used.
     """
@@ -156,15 +159,15 @@ def hidden_pair(
         on_ways += [(a, other.unit - a.unit), (other, a.unit - other.unit)]
     by_head = [side.by_head for side, _ in on_ways]
     long = any(len(side.words) > MOST for side in sides)
-    ranked = [n for n, (_, way) in enumerate(on_ways) if (n < 2 or long) and float(way.norm()) >= SAME]
+    ranked = [n for n, (_, way) in enumerate(on_ways) if ((n < 2 and heads) or long) and float(way.norm()) >= SAME]
     try:
         words = [on_ways[n][0].word for n in ranked]
         targets = [Along(word.positions, on_ways[n][1]) for n, word in zip(ranked, words)]
         for n, found in zip(ranked, (by_gradient or hidden_by_head)(encoder, words, targets)):
             by_head[n] = found
     except NotRecomputable as error:
-        notes.append(f"Heads have no shares: {error}")
-    wanted = [side.to_run(heads) for (side, _), heads in zip(on_ways, by_head)]
+        notes.append(f"{NO_SHARES}{error}")
+    wanted = [side.to_run(shares) for (side, _), shares in zip(on_ways, by_head)]
     for at, side in enumerate(sides):
         side.run(encoder, sorted(set().union(*(each for each, (of, _) in zip(wanted, on_ways) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
@@ -181,6 +184,20 @@ def hidden_pair(
         side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
+
+
+def with_heads(
+    encoder: Encoder, pair: HiddenPair, by_gradient: Callable[..., list[Tensor]] | None = None
+) -> HiddenPair:
+    """Return the pair with `by_head`, if `hidden_pair` left it out. by_gradient: as in `hidden_pair`."""
+    sides = [n for n in (0, 1) if pair.by_head[n].isnan().all() and float(pair.ways[n].norm()) >= SAME]
+    targets = [Along(pair.placed[n].positions, pair.ways[n]) for n in sides]
+    try:
+        found = (by_gradient or hidden_by_head)(encoder, [pair.placed[n] for n in sides], targets)
+    except NotRecomputable as error:
+        return replace(pair, notes=(*pair.notes, f"{NO_SHARES}{error}"))
+    known = dict(zip(sides, found))
+    return replace(pair, by_head=tuple(known.get(n, pair.by_head[n]) for n in (0, 1)))
 
 
 def _pair(

@@ -39,7 +39,8 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
     y = sentences(sheet, shown, y + 2, width)
     if data["way"]:
         y = the_way(sheet, shown, y + 32, width)
-    y = _draw_heads(sheet, shown, y + 24, width)
+    if any(side["weights"] for side in data["sides"]):
+        y = _draw_heads(sheet, shown, y + 24, width)
     return sheet.drawn(width, math.ceil(y))
 
 

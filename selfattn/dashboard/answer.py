@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from torch import Tensor
 
-from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word, hidden_by_head
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word, hidden_by_head, with_heads
 from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense_means, within_sense
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
@@ -23,7 +23,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.main_view import leading_words, measured, put_together
+from selfattn.views.main_view import first_head, leading_words, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
@@ -50,7 +50,7 @@ class Answer:
     way: str  # SENSES or SENTENCES
     labels: Labels
     means: SenseMeans | None  # of the word's senses, if the way is between them
-    found: HiddenPair
+    found: HiddenPair  # without the heads' shares; `found_with_heads` adds them
     key: tuple[Hashable, ...]  # identifies it: encoder, pair and way
 
 
@@ -59,7 +59,8 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
-    make = lambda progress: measured(encoder, *pair, means, progress, changed=_changed, by_gradient=_by_gradient)  # noqa: E731
+    how: dict[str, Any] = {"heads": False, "changed": _changed, "by_gradient": _by_gradient}
+    make = lambda progress: measured(encoder, *pair, means, progress, **how)  # noqa: E731
     short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
     found = cached(encoder, key, make, "Hiding each other word ...", not short, this_page().news, SOON)
     return Answer(pair, way, labels, means, found, (encoder_key(encoder), pair.key, way))
@@ -71,32 +72,55 @@ def is_answered(encoder: Encoder, pair: Pair) -> bool:
     return any(is_cached(encoder, ("hidden", pair.key, between)) for between in (labels.key, None))
 
 
-def panel_of(encoder: Encoder, answer: Answer, *, hidden: Hidden = (None, None), guess: bool = False) -> Panel:
-    """Return the answer's panel. Until `complete` has run the heads, which takes longest, their shares are by gradient.
+def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
+    """Return the answer's pair with the heads' shares by gradient."""
+    if encoder.hide_reason:
+        return answer.found
+    key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
+    return cached(encoder, key, lambda _: with_heads(encoder, answer.found, _by_gradient))
+
+
+def panel_of(
+    encoder: Encoder,
+    answer: Answer,
+    *,
+    heads: bool = True,
+    hidden: Hidden = (None, None),
+    guess: bool = False,
+) -> Panel:
+    """Return the answer's panel. heads: with the map of heads, by gradient until `complete` has run the leading words' heads.
 
     hidden: more words whose heads are run. guess: as in `put_together`.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
-    heads = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted]
+    of_words = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted] if heads else None
     # The report is about the built-in sentences, not about those of the visitor's table.
     many = None if answer.labels.own else stored_report(HiddenWordsReport, encoder)
     profiles = stored_report(HeadProfiles, encoder)
-    exact = tuple(each.exact for each in heads)
-    key = ("panel", answer.key, answer.labels.key, (*wanted,), exact, many is not None, guess)
+    exact = of_words and tuple((at, each.exact) for at, each in zip(wanted, of_words))
+    key = ("panel", answer.key, answer.labels.key, exact, many is not None, guess)
     return cached(
         encoder,
         key,
         lambda _: put_together(
-            encoder, found, heads, means=None if found.senses is None else answer.means, over_many=many and many.report,
+            encoder, found_with_heads(encoder, answer) if heads else found, of_words,
+            means=None if found.senses is None else answer.means, over_many=many and many.report,
             profiles=profiles and profiles.report, guess=guess,
         ),
     )  # fmt: skip
 
 
-def leading_head_of(encoder: Encoder, panel: Panel) -> Head:
-    """Return the head that a pair's figure shows first."""
-    return encoder.all_heads[panel.live.data["chosen"]["head"] if panel.live else 0]
+def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
+    """Return the head that a pair's page shows first."""
+
+    def make(_: object) -> Head:
+        found = found_with_heads(encoder, answer)
+        return first_head(
+            encoder, found, [heads_of_word(encoder, found, *at, exact=False) for at in leading_words(found)]
+        )
+
+    return cached(encoder, ("leading head", answer.key, answer.found.senses and answer.labels.key), make)
 
 
 def complete(encoder: Encoder, answer: Answer) -> bool:
@@ -187,7 +211,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
     """Return the shares of a word's heads: exact if `run` is set or the heads were run before, else by gradient."""
-    found, (side, number) = answer.found, at
+    found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())
     if not can or not (run or is_cached(encoder, key)):

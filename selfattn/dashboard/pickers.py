@@ -13,7 +13,7 @@ from torch import Tensor
 from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import answer_of, leading_head_of, panel_of
+from selfattn.dashboard.answer import answer_of, leading_head_of
 from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
@@ -69,7 +69,7 @@ def pick_for(entry: Entry) -> None:
         if view == "main":
             return
         show_sentences(page.pair)
-    page.head = settled_head(encoder, leading_head_of(encoder, panel_of(encoder, answer_of(encoder, page.pair))))
+    page.head = settled_head(encoder, leading_head_of(encoder, answer_of(encoder, page.pair)))
     if view == "pair":
         with row:
             pick_head(encoder, page.head, "Head")

@@ -31,7 +31,7 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
         return place
-    if live := put_together(encoder, unmeasured_pair(encoder, *pair), [], guess=True).live:
+    if live := put_together(encoder, unmeasured_pair(encoder, *pair), None, guess=True).live:
         finding = f'Hiding each other word from "{pair.word}" in turn ...'
         with place:
             show_stored("way", live.changed(guess=False, heads=None, finding=finding).data)
@@ -40,7 +40,10 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
 
 def show_figure(encoder: Encoder, answer: Answer) -> None:
     """Show the figure, with the heads of the hidden words run."""
-    choose, panel = partial(_choose, encoder, answer), _panel(encoder, answer)
+    asked = session.HEADS.get() == answer.key
+    if asked:
+        complete(encoder, answer)
+    choose, panel = partial(_choose, encoder, answer), _panel(encoder, answer, asked or session.HEAD.get() is not None)
     guess = panel.live is not None and panel.live.data["guess"]
     show_panel(
         panel, choose=choose, states=("guess",) if guess else ("hidden", "head", "heads"), first=True, method=False
@@ -48,20 +51,17 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """Run the leading words' heads for "Download", if it is open. (The figure asks for them when its map of heads is opened.)"""
-    if session.DOWNLOAD.get() and complete(encoder, answer):
-        this_page().panels[0] = _panel(encoder, answer)
-
-
-def _panel(encoder: Encoder, answer: Answer) -> Panel:
-    page, guessed = this_page(), session.GUESS.get()
-    if session.HEADS.get() == answer.key:
+    """Give "Download" the figure with all heads, if it is open. (The page's figure asks for them when its map is opened.)"""
+    if session.DOWNLOAD.get():
         complete(encoder, answer)
-    hidden, guess = hidden_now(answer), guessed == ASKED
-    panel = panel_of(encoder, answer, hidden=hidden, guess=guess)
-    page.leading = leading_head_of(encoder, panel_of(encoder, answer) if guess else panel)
-    page.head = chosen_head(encoder, page.leading)
-    return chosen(panel, hidden, encoder.all_heads.index(page.head), guessed or None)
+        this_page().panels[0] = _panel(encoder, answer, heads=True)
+
+
+def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
+    guessed, hidden = session.GUESS.get(), hidden_now(answer)
+    panel = panel_of(encoder, answer, heads=heads, hidden=hidden, guess=guessed == ASKED)
+    head = chosen_head(encoder, leading_head_of(encoder, answer)) if heads else None
+    return chosen(panel, hidden, head and encoder.all_heads.index(head), guessed or None)
 
 
 def hidden_now(answer: Answer) -> Hidden:
@@ -115,7 +115,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]
         session.HEAD.set(str(head))
-        leading = leading_head_of(encoder, panel_of(encoder, answer))
+        leading = leading_head_of(encoder, answer)
         note_in_address({session.HEAD: None if head == leading else str(head)})
         return True
     names = _names(answer)

@@ -12,6 +12,7 @@ import torch
 from selfattn import numbers
 from selfattn.analysis.gradients import SAME
 from selfattn.analysis.hiding import (
+    NO_SHARES,
     NO_WAY,
     HeadsOfWord,
     HiddenPair,
@@ -40,7 +41,6 @@ from selfattn.views.way_data import Line, asking, chance, line_of, way_data
 NAME = "words"
 SENSES_PAGE = "senses"  # its address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
-NO_SHARES = "Heads have no shares: "  # how the note of `hidden_pair` begins
 NBSP = "\u00a0"
 
 
@@ -100,14 +100,15 @@ def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
 def put_together(
     encoder: Encoder,
     pair: HiddenPair,
-    heads: Sequence[HeadsOfWord],
+    heads: Sequence[HeadsOfWord] | None,
     *,
     means: SenseMeans | None = None,
     over_many: HiddenWordsReport | None = None,
     profiles: HeadProfiles | None = None,
     guess: bool = False,
 ) -> Panel:
-    """The panel of what was measured. heads: those of the leading words, the larger share first, then those of other words.
+    """The panel of what was measured. heads: those of the leading words, the larger share first, then those of other words;
+    None: without the map of heads, until it is asked for.
 
     means: the means of the senses that `pair` is about. over_many, profiles: as in `main_view`. guess: True if the live figure
     asks before it answers. At first no word is hidden, and the leading head is chosen; `chosen` changes both.
@@ -116,23 +117,23 @@ def put_together(
         raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
     level = math.nan if over_many is None or pair.senses is None else over_many.level.level
     named = named_words(pair, level)
-    bars = tuple(attended(placed, _run(share) or None) for placed, share in zip(pair.placed, pair.share))
+    bars = None if heads is None else _bars(pair)
     line = line_of(pair, means) if any(map(_run, pair.share)) and not _no_way(pair) else None
-    head = (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(bars)
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
-        encoder, pair, bars, heads, finding=finding(pair, named, level), below=_below(encoder, pair, named, level, over_many),
-        hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many),
+        encoder, pair, bars, heads or (), finding=finding(pair, named, level),
+        below=_below(encoder, pair, named, level, over_many), hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
-        reason="" if measured_heads else _why_no_heads(encoder, pair), head=head,
+        reason="" if measured_heads or (heads is None and not encoder.hide_reason) else _why_no_heads(encoder, pair),
+        head=None if heads is None else first_head(encoder, pair, heads),
     )  # fmt: skip
     question = f'Which word would change "{_word(pair)}" most? Click one.'
-    run = {("AB"[each.side], each.word.start): each.share for each in heads if each.exact}
+    run = {("AB"[each.side], each.word.start): each.share for each in heads or () if each.exact}
     return Panel(
         name=NAME,
         finding=finding(pair, named, level),
         picture=partial(_drawn, data),
-        alt=_alt(pair, line, heads),
+        alt=_alt(pair, line, heads or ()),
         tables=Tables(
             {
                 "words": lambda: hidden_words_frame(pair),
@@ -144,7 +145,7 @@ def put_together(
         arrays={
             **{f"share_{name}": share.numpy() for name, share in zip("ab", pair.share)},
             **{f"by_head_{name}": share.numpy() for name, share in zip("ab", pair.by_head)},
-            **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars)},
+            **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars or ())},
             "curves": pair.curves.numpy(),
         },
         method="" if guess else _method(encoder, pair, means, over_many),  # the method would give the answer away
@@ -165,9 +166,10 @@ def chosen(
     if panel.live is None or panel.live.data["guess"]:
         return panel
     leading = panel.live.data["chosen"]["head"]
-    head = leading if head is None else head
-    guess = {"guessed": list(guessed)} if guessed else {}
-    live = panel.live.changed(chosen={"hidden": list(hidden), "head": head, "open": head != leading}, **guess)
+    now = {"hidden": list(hidden), "head": leading, "open": False}
+    if head is not None and leading is not None:
+        now |= {"head": head, "open": head != leading}
+    live = panel.live.changed(chosen=now, **({"guessed": list(guessed)} if guessed else {}))
     return replace(panel, live=live, picture=partial(_drawn, live.data), share=partial(_shared, live.data))
 
 
@@ -440,6 +442,11 @@ def _no_way(pair: HiddenPair) -> str:
     return f'The two "{_word(pair)}" have the same vector: change more in one sentence, and the word has a way to move.'
 
 
+def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
+    """The head to show first: the one that leads for the first of `heads`, else the one that attends most to another word."""
+    return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
+
+
 def _most_to_another(sides: Sequence[Attended]) -> Head:
     """The head in which the word gives the most weight to another word, summed over both sentences."""
     most = []
@@ -449,6 +456,12 @@ def _most_to_another(sides: Sequence[Attended]) -> Head:
         most.append(weights.amax(dim=-1) if others else weights.new_zeros(side.weights.shape[:2]))
     layers_and_heads = (most[0] + most[1]).flatten()
     return Head(*divmod(int(layers_and_heads.argmax()), most[0].shape[1]))
+
+
+def _bars(pair: HiddenPair) -> tuple[Attended, Attended]:
+    """What the word attends to in each sentence."""
+    a, b = (attended(placed, _run(share) or None) for placed, share in zip(pair.placed, pair.share))
+    return a, b
 
 
 def _name(encoder: Encoder) -> str:

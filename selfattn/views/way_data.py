@@ -85,7 +85,7 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
 def way_data(
     encoder: Encoder,
     pair: HiddenPair,
-    attended: Sequence[Attended],
+    attended: Sequence[Attended] | None,
     heads: Sequence[HeadsOfWord],
     *,
     finding: str,
@@ -98,11 +98,12 @@ def way_data(
     over_many: HiddenWordsReport | None,
     profiles: HeadProfiles | None,
     reason: str,
-    head: Head,
+    head: Head | None,
 ) -> dict[str, Any]:
     """All data that the browser needs. heads: the known heads, word by word. named: the words named in A and in B.
 
-    level: the noise level; NaN if there is none. reason: why heads have no shares.
+    attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN if there is none. reason: why
+    heads have no shares.
     """
     between = over_many if pair.senses is not None else None
     return {
@@ -117,7 +118,7 @@ def way_data(
         "guess": False,
         "sides": [
             _side(at, pair, own, [one for one in heads if one.side == at and one.exact], named[at], between)
-            for at, own in enumerate(attended)
+            for at, own in enumerate(attended or (None, None))
         ],
         "way": line and _way(line, level),
         "heads": {
@@ -128,7 +129,7 @@ def way_data(
             "runnable": not encoder.one_head_reason,
             "level": None if between is None or math.isnan(between.head_level.level) else between.head_level.level,
         },
-        "chosen": {"hidden": [None, None], "head": head.layer * encoder.n_heads + head.head, "open": False},
+        "chosen": {"hidden": [None, None], "head": head and encoder.all_heads.index(head), "open": False},
     }
 
 
@@ -180,13 +181,13 @@ def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
 def _side(
     at: int,
     pair: HiddenPair,
-    attended: Attended,
+    attended: Attended | None,
     run: Sequence[HeadsOfWord],
     named: Sequence[int],
     over_many: HiddenWordsReport | None,
 ) -> dict[str, Any]:
     placed, words, share = pair.placed[at], pair.words[at], pair.share[at]
-    bars = zip(attended.labels, attended.special, attended.others)
+    bars = enumerate(zip(attended.labels, attended.special, attended.others)) if attended else ()
     return {
         "name": "AB"[at],
         "dir": "rtl" if right_to_left(placed.sentence.text) else "ltr",
@@ -196,10 +197,10 @@ def _side(
         "close": [] if named or pair.senses is not None else _close(words, share, pair.top[at]),
         "tokens": [
             {"text": text, "special": bool(special), "chosen": n == attended.chosen, "at": other}
-            for n, (text, special, other) in enumerate(bars)
+            for n, (text, special, other) in bars
         ],
-        "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS),
-        "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES),
+        "weights": whole_numbers(attended.weights.flatten(0, 1), WEIGHTS) if attended else [],
+        "gradient": whole_numbers(pair.by_head[at].flatten(1), SHARES) if attended else [],
         "exact": {str(one.at): whole_numbers(one.share.flatten()[None], SHARES)[0] for one in run},
     }
 

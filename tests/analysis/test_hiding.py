@@ -19,6 +19,7 @@ from selfattn.analysis.hiding import (
     hidden_pair,
     leading_head,
     unmeasured_pair,
+    with_heads,
 )
 from selfattn.analysis.sense_means import rows_of, sense_means, within_sense
 from selfattn.encoders.sources import resolve
@@ -172,6 +173,24 @@ def test_a_long_sentence(encoder):
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the same without a control
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
+
+
+def test_shares_of_heads_can_be_added_later(encoder, pair_of):
+    whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
+    passes = []
+    pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])
+    assert passes == [[]] and all(side.isnan().all() for side in pair.by_head)
+    torch.testing.assert_close(pair.share, whole.share)
+    torch.testing.assert_close(with_heads(encoder, pair).by_head, whole.by_head)
+    assert with_heads(encoder, whole).by_head[0] is whole.by_head[0]  # nothing is run again
+    longer = f"We sat on the bank{' and saw the boats and the birds' * 5}."
+    ranked = hidden_pair(encoder, (longer, "bank"), words[1], heads=False)
+    assert ranked.by_head[0].isfinite().all(), "a long sentence's words are chosen by them"
+
+    def fails(*_):
+        raise NotRecomputable("No gradient.")
+
+    assert with_heads(encoder, pair, fails).notes == ("Heads have no shares: No gradient.",)
 
 
 def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):

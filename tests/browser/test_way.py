@@ -260,6 +260,21 @@ def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [4, None]], 1]
 
 
+def test_the_map_of_heads_comes_when_it_is_opened(open_way):
+    whole = way_data()
+    data = {**whole, "chosen": {"hidden": [None, None], "head": None, "open": False}}
+    data["sides"] = [{**side, "tokens": [], "weights": [], "gradient": [], "exact": {}} for side in whole["sides"]]
+    page = open_way(data)
+    expect(page.locator("summary")).to_contain_text('"river" hidden in each of 72 heads alone')
+    page.locator("summary").click()
+    expect(page.locator(".effects .small")).to_have_text("Running the heads ...")
+    assert page.evaluate("triggers") == [["heads", [None, None]]]
+    page.evaluate("data => { show(data); }", whole)
+    expect(page.locator(".cell[aria-selected=true]")).to_have_attribute("data-id", "head 10")
+    expect(page.locator(".tokens.a .token").first).to_have_text("[CLS]")
+    assert page.evaluate("triggers.length") == 1
+
+
 def test_without_heads_the_figure_ends_with_the_way(open_way):
     page = open_way(way_data() | {"heads": None})
     expect(page.locator(".beyond")).to_be_visible()

@@ -1,6 +1,7 @@
 """Test the main view by AppTest: the effect of each control, and bad input; tests/as_shown records its pictures."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -42,8 +43,9 @@ def figure(at):
 
 
 def chosen_head(at):
-    chosen, heads = figure(at)["chosen"]["head"], figure(at)["heads"]["heads"]
-    return f"L{chosen // heads} H{chosen % heads}"
+    """Return the head that the page shows in detail."""
+    (named,) = (named for text in messages(at.markdown) if (named := re.match(r"\*\*Head (\d+) of layer (\d+)", text)))
+    return f"L{named[2]} H{named[1]}"
 
 
 def words_of(at, side=0):

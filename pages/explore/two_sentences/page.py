@@ -83,6 +83,7 @@ if method := page.panels[0].method:
     show_method(method)  # outside the part: it is the same for every choice
 unmeasured.empty()
 with missed:
+    page.leading = answers.leading_head_of(encoder, answer)
     page.head = settled_head(encoder, page.leading)
     note_hidden(answer)
 with page.beside:

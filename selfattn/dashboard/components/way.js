@@ -29,7 +29,8 @@ class WayView extends View {
       trigger,
       byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))),
     });
-    const built = JSON.stringify([data.key, data.guess, data.way?.between]);
+    this.head ??= data.chosen.head; // null until the map of heads has come
+    const built = JSON.stringify([data.key, data.guess, data.way?.between, this.knowsHeads]);
     if (built !== this.built) this.build();
     this.built = built;
     for (const part of this.parts) part.show?.();
@@ -97,12 +98,18 @@ class WayView extends View {
     if (!this.askForHeads()) this.choose("hidden", this.hidden);
   }
 
+  /** True if the data hold what the heads attend to, and their shares. */
+  get knowsHeads() {
+    return this.data.sides.some(({ weights }) => weights.length);
+  }
+
   /** If the map of heads is open, ask once for the heads of the words drawn as hidden. Return true if there are any to run. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
-    const missing = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
+    const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
+    const missing = !this.knowsHeads || (this.data.heads?.runnable && unrun);
     const asked = JSON.stringify([this.data.key, drawn]);
-    if (!this.open || !missing || !this.data.heads?.runnable || asked === this.asked) return false;
+    if (!this.open || this.data.guess || !missing || asked === this.asked) return false;
     this.asked = asked;
     this.trigger("heads", this.hidden);
     return true;
@@ -312,7 +319,7 @@ function headsPart(view) {
   };
   const map = headMap(layers, heads, choose, (hoveredHead) => view.set({ hoveredHead }));
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
-  const reads = readsPart(view);
+  const reads = view.knowsHeads ? readsPart(view) : null;
 
   /** The shares of hiding a word in each head alone: exact if its heads were run, else by gradient; null if unknown. */
   function effects(side, at) {
@@ -339,18 +346,20 @@ function headsPart(view) {
     const [share, values] = [view.share(side, at), effects(side, at)];
     const leading = sides.flatMap(({ leader }, each) => effects(each, leader) ?? []);
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
-    const known = share !== null && values;
+    const known = share !== null && !about.reason && (values || !reads);
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
     write(summary.lastChild, known ? `${view.text(side, at)} hidden in each of ${layers * heads} heads alone` : "");
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
-    write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : ""));
+    const waiting = reads ? "" : "Running the heads ...";
+    write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : waiting));
     const [label, noise] = [`${title.textContent}: ${how.textContent}`, about.level ?? 0];
     map.paint({ label, values, largest, printed: PRINTED, noise, chosen: view.head, shown: view.hoveredHead });
-    reads.paint();
+    reads?.paint();
   }
   const effect = element("section", "effects", [element("div", "titled", [badge, title]), how, map.node]);
-  const node = element("details", "heads", [summary, element("div", "both", [effect, reads.node])]);
+  const both = element("div", "both", reads ? [effect, reads.node] : effect);
+  const node = element("details", "heads", [summary, both]);
   node.open = view.open;
   node.addEventListener("toggle", () => {
     view.open = node.open;
